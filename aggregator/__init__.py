@@ -1,0 +1,1 @@
+"""The centre: plans and sends slots, takes runs in, keeps statistics, shows them."""

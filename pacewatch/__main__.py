@@ -1,0 +1,6 @@
+"""python -m pacewatch"""
+
+from pacewatch.cli.app import main
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Reads providers/*.toml into Endpoints."""

@@ -1,0 +1,59 @@
+"""The command line: mounts the command files, and turns our errors into one sentence and an exit
+code.
+
+0: fine. 1: a problem was found, or a part failed. 2: wrong use, or a file or an environment that
+cannot be.
+"""
+
+import os
+import sys
+from importlib import import_module
+
+import typer
+
+from pacewatch import __version__
+from pacewatch.words.errors import PacewatchError, SettingsError
+
+app = typer.Typer(
+    name="pacewatch",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="How fast the LLM providers you depend on are today, from every region you serve.",
+)
+
+COMMAND_FILES = ("check", "probe", "read", "serve", "simulate", "store")
+"""Files of this folder; each adds its commands with `add_to(app)` and imports heavy things inside
+them.
+"""
+
+
+def _show_version(value: bool) -> None:
+    if value:
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: bool = typer.Option(
+        False, "--version", callback=_show_version, is_eager=True, help="Print the version."
+    ),
+) -> None:
+    """Take the options that stand before a command."""
+
+
+for _name in COMMAND_FILES:
+    import_module(f"pacewatch.cli.{_name}").add_to(app)
+
+
+def main() -> None:
+    """Run the command line of this process."""
+    try:
+        app()
+    except PacewatchError as error:
+        if os.environ.get("PACEWATCH_DEBUG"):
+            raise
+        for line in str(error).splitlines():
+            typer.echo(f"pacewatch: {line}", err=True)
+        sys.exit(2 if isinstance(error, SettingsError) else 1)

@@ -1,0 +1,7 @@
+"""`board`, `status`: ask the aggregator."""
+
+import typer
+
+
+def add_to(app: typer.Typer) -> None:
+    """Mount this file's commands."""

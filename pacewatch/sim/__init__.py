@@ -1,0 +1,1 @@
+"""Simulated providers: real sockets, real wire protocols, exact pacing, faults on request."""

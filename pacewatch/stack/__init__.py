@@ -1,0 +1,1 @@
+"""What `pacewatch up` runs on one machine: embedded Postgres and Valkey, and the supervisor."""

@@ -1,0 +1,1 @@
+"""The vocabulary: frozen values and pure functions, standard library only, no I/O."""

@@ -1,0 +1,38 @@
+"""Which addresses of our own parts may be spoken to in clear."""
+
+import ipaddress
+from collections.abc import Mapping
+from urllib.parse import urlsplit
+
+ALLOW_UNENCRYPTED = "PACEWATCH_ALLOW_UNENCRYPTED"
+"""Set to `yes`, broker and aggregator may be reached without TLS beyond this host."""
+
+_ENCRYPTED = frozenset({"https", "rediss", "sentinels"})
+_LOCAL = frozenset({"redis+socket", "unix"})
+
+
+def is_loopback(host: str) -> bool:
+    """Tell whether a host name or address is this host's loopback."""
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def refuse_unencrypted(name: str, url: str, environment: Mapping[str, str]) -> str | None:
+    """Return why the address of that setting is refused, in words; None where it may be used."""
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+    except ValueError:
+        return f"{name}: not an address (form: scheme://host:port)"
+    if parts.scheme in _ENCRYPTED | _LOCAL or is_loopback(host):
+        return None
+    if environment.get(ALLOW_UNENCRYPTED) == "yes":
+        return None
+    return (
+        f"{name}: {parts.scheme or 'no scheme'} to {host or 'no host'} is neither TLS nor loopback "
+        f"(allowed: https or rediss, a loopback address, or {ALLOW_UNENCRYPTED}=yes)"
+    )

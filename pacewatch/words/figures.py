@@ -1,0 +1,159 @@
+"""THE definitions: a request's chunk times and tokens -> its figures. Pure.
+
+All figures come from the integer microseconds of the record, on both sides of the wire alike.
+Unknown is None, never 0 and never infinite. A change of meaning raises DEFINITION and is told
+under "Measured differently" in the changelog.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from pacewatch.words.flag import Figure, Flag
+from pacewatch.words.outcome import Outcome
+from pacewatch.words.timing import ANSWER, Run, Timing
+
+DEFINITION = 1
+"""Version of the definitions below; stored with every figure."""
+
+ARRIVAL_GAP_US = 50
+"""Chunks that each come at most this long after the one before are one arrival."""
+
+SHORTEST_WINDOW_US = 5_000
+"""Below this time between first and last arrival an output speed is undefined."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arrival:
+    """Chunks that came together."""
+
+    at_us: int
+    """The stamp of its first chunk."""
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figures:
+    """What a request's timing says; each None where it is undefined."""
+
+    ttft_s: float | None = None
+    """To the first token-bearing chunk, reasoning included."""
+    answer_s: float | None = None
+    """To the first chunk of the visible answer."""
+    end_to_end_s: float | None = None
+    """To the last token-bearing chunk."""
+    output_tokens_per_s: float | None = None
+    """Tokens after the first arrival over the time from the first arrival to the last."""
+    gap_p50_s: float | None = None
+    gap_p99_s: float | None = None
+    stall_s: float | None = None
+    """The longest time between consecutive arrivals."""
+    tokens: int = 0
+    """o200k_base tokens of the whole text."""
+
+    def value(self, figure: Figure) -> float | None:
+        """Return the figure of that name."""
+        value: float | None = getattr(self, figure)
+        return value
+
+
+NO_FIGURES = Figures()
+"""What a failed request publishes."""
+
+
+def arrivals(at_us: Sequence[int], tokens: Sequence[int]) -> tuple[Arrival, ...]:
+    """Return the arrivals of token-bearing chunks given in order of time.
+
+    A chunk belongs to the arrival of the chunk before it when it came at most ARRIVAL_GAP_US
+    after that chunk.
+    """
+    found: list[Arrival] = []
+    start, held, last = 0, 0, 0
+    for index, (at, count) in enumerate(zip(at_us, tokens, strict=True)):
+        if index and at - last <= ARRIVAL_GAP_US:
+            held += count
+        else:
+            if index:
+                found.append(Arrival(at_us=start, tokens=held))
+            start, held = at, count
+        last = at
+    if at_us:
+        found.append(Arrival(at_us=start, tokens=held))
+    return tuple(found)
+
+
+def is_burst(came: Sequence[Arrival]) -> bool:
+    """Tell whether there is one arrival, or under SHORTEST_WINDOW_US from the first to the last."""
+    return bool(came) and came[-1].at_us - came[0].at_us < SHORTEST_WINDOW_US
+
+
+def output_tokens_per_s(came: Sequence[Arrival]) -> float | None:
+    """Return tokens after the first arrival per second from the first arrival to the last; None
+    for a burst.
+    """
+    if not came or is_burst(came):
+        return None
+    return sum(a.tokens for a in came[1:]) / (came[-1].at_us - came[0].at_us) * 1e6
+
+
+def figures_of(timing: Timing) -> Figures:
+    """Return the figures of one request; a failed one, or one without generated text, has none.
+
+    With most of the reasoning hidden the speed is of the answer alone (flag `hidden_reasoning`).
+    """
+    at_us, tokens, kind = timing.chunks.at_us, timing.chunks.tokens, timing.chunks.kind
+    if timing.outcome is not Outcome.OK or not at_us:
+        return NO_FIGURES
+    came = arrivals(at_us, tokens)
+    gaps = [b.at_us - a.at_us for a, b in pairwise(came)]
+    first_answer = kind.find(ANSWER)
+    return Figures(
+        ttft_s=at_us[0] / 1e6,
+        answer_s=None if first_answer < 0 else at_us[first_answer] / 1e6,
+        end_to_end_s=at_us[-1] / 1e6,
+        output_tokens_per_s=output_tokens_per_s(speed_arrivals(timing)),
+        gap_p50_s=_seconds(percentile(gaps, 0.5)),
+        gap_p99_s=_seconds(percentile(gaps, 0.99)),
+        stall_s=_seconds(max(gaps, default=None)),
+        tokens=sum(tokens),
+    )
+
+
+def speed_arrivals(timing: Timing) -> tuple[Arrival, ...]:
+    """Return the arrivals that the output speed is taken of: all, or the answer's where reasoning
+    was hidden.
+    """
+    chunks = timing.chunks
+    if Flag.HIDDEN_REASONING not in timing.flags:
+        return arrivals(chunks.at_us, chunks.tokens)
+    shown = [i for i, letter in enumerate(chunks.kind) if letter == ANSWER]
+    return arrivals([chunks.at_us[i] for i in shown], [chunks.tokens[i] for i in shown])
+
+
+def system_tokens_per_s(run: Run) -> float | None:
+    """Return all tokens of a run over the time from its first send to its last token; None where
+    none came.
+    """
+    total, last_us = 0, 0
+    for timing in run.timings:
+        if timing.chunks.at_us and timing.sent_us is not None:
+            total += sum(timing.chunks.tokens)
+            last_us = max(last_us, timing.sent_us + timing.chunks.at_us[-1])
+    return total / last_us * 1e6 if last_us else None
+
+
+def percentile(values: Iterable[float], q: float) -> float | None:
+    """Return the quantile q in 0..1, linear between order statistics as Postgres' percentile_cont;
+    None for none.
+    """
+    ordered = sorted(values)
+    if not ordered:
+        return None
+    place = (len(ordered) - 1) * q
+    low = int(place)
+    high = min(low + 1, len(ordered) - 1)
+    return ordered[low] + (ordered[high] - ordered[low]) * (place - low)
+
+
+def _seconds(us: float | None) -> float | None:
+    return None if us is None else us / 1e6

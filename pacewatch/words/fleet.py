@@ -1,0 +1,128 @@
+"""What the one file says, read and checked: regions, endpoints, schedule, spending. Values only.
+
+`pacewatch.config` reads them; every process works from one Fleet.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from pacewatch.words.endpoint import Endpoint, endpoint_hash
+from pacewatch.words.slot import WORKLOADS, Load, Workload
+
+DEFAULT_REGION = "local"
+"""The region of a fleet whose file names none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Region:
+    """Where a probe worker stands."""
+
+    name: str
+    proxy_url: str | None = None
+    ca_file: str | None = None
+    simulator_url: str | None = None
+    """Where all providers are found, in the demo: scheme, host and port."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Schedule:
+    """How often, and for how long a slot is good; the demo scales it."""
+
+    day_s: int = 86_400
+    """Length of a day of the schedule, seconds; it divides or equals 86,400."""
+    single_per_day: int = 8
+    parallel_per_day: int = 2
+    parallel_requests: int = 10
+    workloads: tuple[str, ...] = ("standard",)
+    window_s: int = 72 * 3600
+    """Rolling statistics are over the slots of this time, seconds."""
+    validity_s: int = 1_800
+    """A slot may be run until this long after its moment, seconds."""
+    resend_s: int = 600
+    """A slot is sent again at the earliest this long after its first send, seconds."""
+    late_s: int = 3 * 3600
+    """A sample later than this is shown and does not vote, seconds."""
+    tick_s: float = 5.0
+    """How often the centre looks for due slots, seconds."""
+
+    def per_day(self, load: Load) -> int:
+        """Return how many slots a day the schedule asks of a series of that load."""
+        return self.single_per_day if load is Load.SINGLE else self.parallel_per_day
+
+    def requests(self, load: Load) -> int:
+        """Return how many requests a run of that load makes."""
+        return 1 if load is Load.SINGLE else self.parallel_requests
+
+
+DEMO_SCHEDULE = Schedule(
+    day_s=480,
+    workloads=("short",),
+    window_s=1_440,
+    validity_s=60,
+    resend_s=25,
+    late_s=300,
+    tick_s=1.0,
+)
+"""The demo's: a day of eight minutes, workload `short`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spending:
+    """What may be spent a day, US$."""
+
+    usd_per_day: float = 5.0
+    """Of the whole fleet."""
+    region_usd_per_day: float | None = None
+    """Of one region's workers; None: the fleet's divided by the regions."""
+    accept_spending: bool = False
+    """True: the file accepts the plan, nobody is asked."""
+    ambient_credentials: frozenset[str] = frozenset()
+    """Clouds whose credentials of the shell may be used: aws, google, azure."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Skipped:
+    """An endpoint that was picked and is not probed."""
+
+    endpoint: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fleet:
+    """One file, read: what is probed, from where, how often, for how much."""
+
+    regions: Mapping[str, Region]
+    catalog: Mapping[str, Endpoint]
+    """Every endpoint known, ours and the user's, by id; a worker looks tasks up here."""
+    endpoints: tuple[Endpoint, ...]
+    """The endpoints that are probed, by id."""
+    skipped: tuple[Skipped, ...] = ()
+    workloads: Mapping[str, Workload] = field(default_factory=lambda: dict(WORKLOADS))
+    schedule: Schedule = Schedule()
+    spending: Spending = Spending()
+    simulated: bool = False
+    """True in the demo: every endpoint is the simulator's."""
+
+
+def catalog_hash(fleet: Fleet) -> str:
+    """Return 16 hex digits over all that decides what this catalog would ask of any endpoint."""
+    known = [
+        endpoint_hash(endpoint, workload)
+        for _, endpoint in sorted(fleet.catalog.items())
+        for _, workload in sorted(fleet.workloads.items())
+    ]
+    return hashlib.sha256("".join(known).encode()).hexdigest()[:16]
+
+
+def base_url_in(endpoint: Endpoint, region: Region) -> str:
+    """Return the endpoint's base URL as seen from a region: the catalog's, or the simulator's.
+
+    The simulator has one address a region and serves each provider under `/<provider>` + the real
+    path.
+    """
+    if region.simulator_url is None:
+        return endpoint.base_url
+    return f"{region.simulator_url}/{endpoint.provider}{urlsplit(endpoint.base_url).path}"

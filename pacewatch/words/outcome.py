@@ -1,0 +1,83 @@
+"""How a request ended, and why a run was not made."""
+
+from enum import StrEnum
+
+
+class Outcome(StrEnum):
+    """How a request ended, the most specific first; where two fit, the earlier one is told."""
+
+    OK = "ok"
+    RATE_LIMITED = "rate_limited"
+    OVERLOADED = "overloaded"
+    AUTH = "auth"
+    PAYMENT = "payment"
+    FILTERED = "filtered"
+    NOT_SERVED = "not_served"
+    REJECTED = "rejected"
+    SERVER_ERROR = "server_error"
+    DNS = "dns"
+    CONNECT = "connect"
+    TLS = "tls"
+    TIMEOUT_FIRST_TOKEN = "timeout_first_token"  # noqa: S105 - a word, not a secret
+    TIMEOUT_STALL = "timeout_stall"
+    TIMEOUT_TOTAL = "timeout_total"
+    DISCONNECTED = "disconnected"
+    STREAM_ERROR = "stream_error"
+    EMPTY = "empty"
+    MALFORMED = "malformed"
+    INTERNAL = "internal"
+
+
+OUTCOME_MEANINGS: dict[Outcome, str] = {
+    Outcome.OK: "the answer reached its end; stopping at the token limit is one",
+    Outcome.RATE_LIMITED: "HTTP 429",
+    Outcome.OVERLOADED: "HTTP 529 or 503",
+    Outcome.AUTH: "HTTP 401 or 403: the key was refused",
+    Outcome.PAYMENT: "HTTP 402, or an error code that says the quota is spent",
+    Outcome.FILTERED: "the provider's content filter stopped the prompt or the answer",
+    Outcome.NOT_SERVED: "HTTP 404, or an error code that says the model is retired or unknown",
+    Outcome.REJECTED: "any other HTTP 4xx, and any 3xx: redirects are not followed",
+    Outcome.SERVER_ERROR: "any other HTTP 5xx",
+    Outcome.DNS: "the host name did not resolve",
+    Outcome.CONNECT: "no TCP connection: refused, unreachable, or not within the connect limit",
+    Outcome.TLS: "the TLS handshake or the certificate failed",
+    Outcome.TIMEOUT_FIRST_TOKEN: "no generated text within the first-token limit",
+    Outcome.TIMEOUT_STALL: "generated text stopped for longer than the stall limit",
+    Outcome.TIMEOUT_TOTAL: "the answer took longer than the total limit",
+    Outcome.DISCONNECTED: "the connection ended before the protocol's end of the answer",
+    Outcome.STREAM_ERROR: "the provider told an error inside a stream that began with 200",
+    Outcome.EMPTY: "the answer ended well and held no generated text",
+    Outcome.MALFORMED: "what came was not the protocol, or broke a bound",
+    Outcome.INTERNAL: "a fault of our own; never counted against a provider",
+}
+
+VOTING_OUTCOMES = frozenset(
+    {
+        Outcome.OVERLOADED,
+        Outcome.SERVER_ERROR,
+        Outcome.DNS,
+        Outcome.CONNECT,
+        Outcome.TLS,
+        Outcome.TIMEOUT_FIRST_TOKEN,
+        Outcome.TIMEOUT_STALL,
+        Outcome.TIMEOUT_TOTAL,
+        Outcome.DISCONNECTED,
+        Outcome.STREAM_ERROR,
+        Outcome.EMPTY,
+        Outcome.MALFORMED,
+    }
+)
+"""Outcomes that vote as failures of the endpoint."""
+
+
+class Decline(StrEnum):
+    """Why a worker did not run a slot that reached it."""
+
+    LATE = "late"
+    BUDGET = "budget"
+    HEADROOM = "headroom"
+    NO_KEY = "no_key"
+    UNKNOWN_ENDPOINT = "unknown_endpoint"
+    CATALOG = "catalog"
+    OUTBOX_FULL = "outbox_full"
+    PAUSED = "paused"

@@ -1,0 +1,1 @@
+"""What the suites share: real servers, builders of values."""

@@ -1,0 +1,76 @@
+"""Real servers for the tests: Postgres and a broker, from an engine where there is one, else
+embedded.
+"""
+
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psycopg
+
+from pacewatch.stack import postgres
+
+
+@contextmanager
+def short_folder() -> Iterator[Path]:
+    """A folder with a short path that every user may enter, as sockets and Postgres need."""
+    folder = Path(tempfile.mkdtemp(prefix="pw-", dir="/tmp"))
+    folder.chmod(0o755)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def embedded_postgres() -> Iterator[str]:
+    """A served Postgres; gives its URL."""
+    with short_folder() as folder:
+        ready = postgres.prepare(folder / "pg")
+        with (folder / "log").open("wb") as log:
+            process = subprocess.Popen(
+                ready.command,
+                user=ready.uid,
+                group=ready.gid,
+                extra_groups=None if ready.uid is None else (),
+                stderr=log,
+                stdout=log,
+                cwd=ready.data,
+            )
+        try:
+            wait_for_postgres(ready.url)
+            yield ready.url
+        finally:
+            process.send_signal(3)  # immediate: nothing of a test is kept
+            process.wait(20)
+
+
+def wait_for_postgres(url: str, timeout_s: float = 20) -> None:
+    """Return when the server answers; raises the last error after the timeout."""
+    end = time.monotonic() + timeout_s
+    while True:
+        try:
+            psycopg.connect(url, connect_timeout=2).close()
+            return
+        except psycopg.OperationalError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.02)
+
+
+@contextmanager
+def fresh_database(url: str) -> Iterator[str]:
+    """A new empty database on the server of `url`; gives its URL; dropped afterwards."""
+    name = f"t{time.time_ns()}"
+    with psycopg.connect(url, autocommit=True) as admin:
+        admin.execute(f"create database {name}")
+    base, _, _ = url.rpartition("/")
+    try:
+        yield f"{base}/{name}"
+    finally:
+        with psycopg.connect(url, autocommit=True) as admin:
+            admin.execute(f"drop database {name} with (force)")
