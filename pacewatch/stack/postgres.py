@@ -119,7 +119,7 @@ def _require_reachable(folder: Path, uid: int | None) -> None:
         if not _lets_in(parent, uid):
             raise StackError(
                 f"{parent}: user id {uid}, which Postgres runs as, may not enter it "
-                "(allowed: a state folder below folders that all may enter; PACEWATCH_STATE sets it)"
+                "(allowed: below folders that all may enter; PACEWATCH_STATE sets it)"
             )
 
 

@@ -88,12 +88,14 @@ def is_burst(came: Sequence[Arrival]) -> bool:
 
 
 def output_tokens_per_s(came: Sequence[Arrival]) -> float | None:
-    """Return tokens after the first arrival per second from the first arrival to the last; None
-    for a burst.
+    """Return tokens after the first arrival per second from the first arrival to the last.
+
+    None for a burst, and where no token ended after the first arrival.
     """
-    if not came or is_burst(came):
+    tokens = sum(arrival.tokens for arrival in came[1:])
+    if tokens == 0 or is_burst(came):
         return None
-    return sum(a.tokens for a in came[1:]) / (came[-1].at_us - came[0].at_us) * 1e6
+    return tokens / (came[-1].at_us - came[0].at_us) * 1e6
 
 
 def figures_of(timing: Timing) -> Figures:
@@ -120,8 +122,9 @@ def figures_of(timing: Timing) -> Figures:
 
 
 def speed_arrivals(timing: Timing) -> tuple[Arrival, ...]:
-    """Return the arrivals that the output speed is taken of: all, or the answer's where reasoning
-    was hidden.
+    """Return the arrivals that the output speed is taken of.
+
+    All of them, or the answer's alone where most of the reasoning was hidden.
     """
     chunks = timing.chunks
     if Flag.HIDDEN_REASONING not in timing.flags:
@@ -131,8 +134,9 @@ def speed_arrivals(timing: Timing) -> tuple[Arrival, ...]:
 
 
 def system_tokens_per_s(run: Run) -> float | None:
-    """Return all tokens of a run over the time from its first send to its last token; None where
-    none came.
+    """Return all tokens of a run over the time from its first send to its last token.
+
+    None where no token came.
     """
     total, last_us = 0, 0
     for timing in run.timings:
@@ -143,8 +147,9 @@ def system_tokens_per_s(run: Run) -> float | None:
 
 
 def percentile(values: Iterable[float], q: float) -> float | None:
-    """Return the quantile q in 0..1, linear between order statistics as Postgres' percentile_cont;
-    None for none.
+    """Return the quantile q in 0..1, linear between order statistics; None of no values.
+
+    The same as Postgres' percentile_cont.
     """
     ordered = sorted(values)
     if not ordered:
