@@ -81,3 +81,15 @@ class Decline(StrEnum):
     CATALOG = "catalog"
     OUTBOX_FULL = "outbox_full"
     PAUSED = "paused"
+
+
+class Missed(StrEnum):
+    """Why a slot was not run, where no worker declined it."""
+
+    NOT_SENT = "not_sent"
+    NO_WORKER = "no_worker"
+    LOST = "lost"
+
+
+MISSED_REASONS = (*(str(why) for why in Missed), *(f"declined:{why}" for why in Decline))
+"""Every reason a missed slot can have, as stored and as the label of its counter."""

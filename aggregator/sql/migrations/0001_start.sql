@@ -169,7 +169,9 @@ create table series_stat (
     ttft_s float8[], answer_s float8[], output_tokens_per_s float8[], end_to_end_s float8[], stall_s float8[],
     -- runs that have the figure, and the distribution-free interval of its median (null: too few)
     ttft_runs integer not null default 0, ttft_low float8, ttft_high float8,
+    answer_runs integer not null default 0,
     speed_runs integer not null default 0, speed_low float8, speed_high float8,
+    end_to_end_runs integer not null default 0,
     oldest_at timestamptz,
     newest_at timestamptz,
     next_expiry timestamptz,             -- when the oldest run leaves the window
