@@ -46,6 +46,13 @@ class Schedule:
     """A sample later than this is shown and does not vote, seconds."""
     tick_s: float = 5.0
     """How often the centre looks for due slots, seconds."""
+    heartbeat_s: float = 30.0
+    """How often a worker tells the centre that it lives and what it has in hand, seconds."""
+
+    @property
+    def fresh_s(self) -> float:
+        """Return how long a heartbeat stands for its worker, seconds: three of them."""
+        return 3 * self.heartbeat_s
 
     def per_day(self, load: Load) -> int:
         """Return how many slots a day the schedule asks of a series of that load."""
@@ -64,6 +71,7 @@ DEMO_SCHEDULE = Schedule(
     resend_s=25,
     late_s=300,
     tick_s=1.0,
+    heartbeat_s=5.0,
 )
 """The demo's: a day of eight minutes, workload `short`."""
 

@@ -4,8 +4,12 @@
 create table store (
     only_row boolean primary key default true check (only_row),
     simulated boolean not null,
+    catalog_hash text,                   -- of the catalog the centre asks by; told to the workers
     planned_until timestamptz,           -- slots are planned up to here
-    schedule_hash text                   -- of the schedule the future slots were planned by
+    schedule_hash text,                  -- of the schedule the future slots were planned by
+    ticked_at timestamptz,               -- the latest finished tick of the dispatcher
+    resumed_at timestamptz,              -- the first tick after a time without ticks
+    kept_up_at timestamptz               -- the latest finished upkeep
 );
 
 create table region_token (
