@@ -109,6 +109,9 @@ def test_a_run_record_holds_what_was_seen_and_no_figure():
 def test_what_was_not_told_is_null():
     request = encode_run(make_run())["requests"][0]
 
-    assert [
-        request[name] for name in ("error", "provider_tokens", "server_timings", "limits")
-    ] == [None, None, None, None]
+    assert [request[name] for name in ("error", "provider_tokens", "server_timings", "limits")] == [
+        None,
+        None,
+        None,
+        None,
+    ]

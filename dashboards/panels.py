@@ -1,0 +1,230 @@
+"""Panel builders: a panel takes its metric from the table of metrics, and its unit from there.
+
+Plain dictionaries in Grafana's classic dashboard JSON; nothing here knows which dashboard it is on.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pacewatch.words.metrics import METRICS
+
+Json = dict[str, Any]
+
+SCHEMA_VERSION = 41
+"""Of the dashboard JSON: Grafana 12's; older servers read it too."""
+
+SOURCE: Json = {"type": "prometheus", "uid": "${source}"}
+
+SELECTED = (
+    'provider=~"$provider",model=~"$model",region=~"$region",'
+    'workload=~"$workload",load=~"$load",simulated=~"$simulated"'
+)
+"""The matchers that the variables of a dashboard choose series by."""
+
+
+def unit_of(metric: str) -> str:
+    """Return Grafana's unit for a metric, from the ending of its name."""
+    if metric.endswith("_timestamp_seconds"):
+        return "dateTimeFromNow"
+    if metric.endswith("_tokens_per_second"):
+        return "suffix: tok/s"
+    if metric.endswith("_usd_total"):
+        return "currencyUSD"
+    return "s" if metric.endswith("_seconds") else "short"
+
+
+def selected(metric: str, *more: str) -> str:
+    """Return the metric with the dashboard's matchers; raises KeyError for a metric not told of."""
+    word = METRICS[metric]
+    return f"{word.name}{{{','.join((SELECTED, *more))}}}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """One PromQL query of a panel."""
+
+    expr: str
+    legend: str = ""
+    is_instant: bool = False
+
+    def target(self, letter: str) -> Json:
+        """Return the query as a panel holds it."""
+        return {
+            "refId": letter,
+            "datasource": SOURCE,
+            "editorMode": "code",
+            "expr": self.expr,
+            "legendFormat": self.legend,
+            "instant": self.is_instant,
+            "range": not self.is_instant,
+            "format": "table" if self.is_instant and not self.legend else "time_series",
+        }
+
+
+def place(x: int, y: int, width: int, height: int) -> Json:
+    """Return a place on the grid of 24 columns."""
+    return {"x": x, "y": y, "w": width, "h": height}
+
+
+def timeseries(title: str, text: str, unit: str, where: Json, queries: Sequence[Query]) -> Json:
+    """Return a panel of lines over time; the legend is a table with the worst first."""
+    return _panel("timeseries", title, text, where, queries) | {
+        "fieldConfig": {
+            "defaults": {
+                "unit": unit,
+                "min": 0,
+                "custom": {"lineWidth": 1, "fillOpacity": 0, "spanNulls": False, "pointSize": 4},
+            },
+            "overrides": [],
+        },
+        "options": {
+            "legend": {
+                "displayMode": "table",
+                "placement": "bottom",
+                "calcs": ["lastNotNull"],
+                "sortBy": "Last *",
+                "sortDesc": unit == "s",
+            },
+            "tooltip": {"mode": "multi", "sort": "asc"},
+        },
+    }
+
+
+def bars(title: str, text: str, unit: str, where: Json, query: Query) -> Json:
+    """Return a panel of one bar a series, in the order that the query gives."""
+    return _panel("bargauge", title, text, where, (query,)) | {
+        "fieldConfig": {
+            "defaults": {
+                "unit": unit,
+                "min": 0,
+                "color": {"mode": "fixed", "fixedColor": "blue"},
+                "thresholds": {"mode": "absolute", "steps": [{"color": "blue", "value": None}]},
+            },
+            "overrides": [],
+        },
+        "options": {
+            "displayMode": "basic",
+            "orientation": "horizontal",
+            "valueMode": "text",
+            "reduceOptions": {"calcs": ["lastNotNull"], "fields": "", "values": False},
+        },
+    }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """A column of figures in a table."""
+
+    name: str
+    expr: str
+    unit: str
+
+
+def table(
+    title: str, text: str, where: Json, keys: Sequence[str], columns: Sequence[Column]
+) -> Json:
+    """Return a table: a row for each set of the key labels, a column a query.
+
+    The rows stand by the first column of figures, the smallest first.
+    """
+    letters = [chr(ord("A") + i) for i in range(len(columns))]
+    renamed = {f"Value #{letter}": c.name for letter, c in zip(letters, columns, strict=True)}
+    order = {name: i for i, name in enumerate((*keys, *renamed))}
+    queries = [Query(expr=column.expr, is_instant=True) for column in columns]
+    return _panel("table", title, text, where, queries) | {
+        "fieldConfig": {
+            "defaults": {"custom": {"align": "auto", "filterable": True}},
+            "overrides": [
+                {
+                    "matcher": {"id": "byName", "options": column.name},
+                    "properties": [{"id": "unit", "value": column.unit}],
+                }
+                for column in columns
+            ],
+        },
+        "options": {
+            "showHeader": True,
+            "sortBy": [{"displayName": columns[0].name, "desc": False}],
+        },
+        "transformations": [
+            {"id": "merge", "options": {}},
+            {
+                "id": "organize",
+                "options": {
+                    "excludeByName": {"Time": True},
+                    "indexByName": order,
+                    "renameByName": renamed,
+                },
+            },
+        ],
+    }
+
+
+def variable(name: str, label: str, *, several: bool = True) -> Json:
+    """Return a variable over the values of a label of the series."""
+    everything = {"text": ["All"], "value": ["$__all"]}
+    query = f"label_values(pacewatch_window_samples, {name})"
+    return {
+        "type": "query",
+        "name": name,
+        "label": label,
+        "datasource": SOURCE,
+        "query": {"query": query, "refId": name},
+        "definition": query,
+        "refresh": 2,
+        "sort": 1,
+        "multi": several,
+        "includeAll": several,
+        "allValue": ".*",
+        "current": everything if several else {},
+    }
+
+
+def source_variable() -> Json:
+    """Return the variable that chooses the Prometheus."""
+    return {
+        "type": "datasource",
+        "name": "source",
+        "label": "Prometheus",
+        "query": "prometheus",
+        "refresh": 1,
+        "current": {},
+    }
+
+
+def dashboard(uid: str, title: str, text: str, variables: list[Json], panels: list[Json]) -> Json:
+    """Return a whole dashboard; panels are numbered in their order."""
+    return {
+        "uid": uid,
+        "title": title,
+        "description": text,
+        "tags": ["pacewatch"],
+        "schemaVersion": SCHEMA_VERSION,
+        "version": 1,
+        "editable": True,
+        "graphTooltip": 1,
+        "time": {"from": "now-24h", "to": "now"},
+        "timezone": "utc",
+        "refresh": "1m",
+        "annotations": {"list": []},
+        "links": [],
+        "templating": {"list": variables},
+        "panels": [panel | {"id": number} for number, panel in enumerate(panels, start=1)],
+    }
+
+
+def queries_of(board: Json) -> list[str]:
+    """Return every PromQL query of a dashboard, in order."""
+    return [target["expr"] for panel in board["panels"] for target in panel.get("targets", ())]
+
+
+def _panel(kind: str, title: str, text: str, where: Json, queries: Sequence[Query]) -> Json:
+    return {
+        "type": kind,
+        "title": title,
+        "description": text,
+        "gridPos": where,
+        "datasource": SOURCE,
+        "targets": [query.target(chr(ord("A") + i)) for i, query in enumerate(queries)],
+    }

@@ -1,0 +1,59 @@
+"""The table of dashboards; writes them as files for provisioning, and pushes them to Grafana."""
+
+import json
+from collections.abc import Callable, Mapping
+from importlib.resources import files
+from pathlib import Path
+
+from grafana_client.api import GrafanaApi
+from grafana_client.client import GrafanaException
+
+from dashboards import endpoints
+from dashboards.panels import Json
+from pacewatch.words.errors import PacewatchError
+
+DASHBOARDS: Mapping[str, Callable[[], Json]] = {"endpoints": endpoints.build}
+"""Every dashboard by the name of its file."""
+
+
+def as_text(board: Json) -> str:
+    """Return the dashboard as it stands in its file."""
+    return json.dumps(board, indent=1, ensure_ascii=False) + "\n"
+
+
+def committed(name: str) -> str:
+    """Return the text of the built file that the package carries."""
+    return files("dashboards").joinpath("json", f"{name}.json").read_text(encoding="utf-8")
+
+
+def write(folder: Path) -> list[Path]:
+    """Write every dashboard into the folder; return the files."""
+    folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    for name, build in DASHBOARDS.items():
+        file = folder / f"{name}.json"
+        file.write_text(as_text(build()), encoding="utf-8")
+        written.append(file)
+    return written
+
+
+def push(grafana: GrafanaApi, *, folder_uid: str | None = None) -> list[str]:
+    """Put every dashboard on the Grafana, over what stands there; return their addresses there.
+
+    Raises PacewatchError where Grafana refuses or cannot be reached.
+    """
+    addresses = []
+    for name, build in DASHBOARDS.items():
+        wanted = {"dashboard": build(), "overwrite": True, "message": "pacewatch grafana push"}
+        try:
+            answer = grafana.dashboard.update_dashboard(  # type: ignore[no-untyped-call]
+                wanted | ({"folderUid": folder_uid} if folder_uid else {})
+            )
+        except (GrafanaException, OSError) as error:
+            raise PacewatchError(f"Grafana: dashboard {name} was not taken: {error}") from error
+        addresses.append(str(answer["url"]))
+    return addresses
+
+
+if __name__ == "__main__":
+    write(Path(__file__).parent / "json")

@@ -1,0 +1,77 @@
+import json
+import re
+
+import pytest
+
+from dashboards.panels import queries_of, selected, unit_of
+from dashboards.publish import DASHBOARDS, as_text, committed, write
+from pacewatch.words.metrics import METRICS
+
+EVERY = pytest.mark.parametrize("name", DASHBOARDS)
+
+
+@EVERY
+def test_the_committed_file_is_the_built_one(name):
+    """`python -m dashboards.publish` writes it anew."""
+    assert committed(name) == as_text(DASHBOARDS[name]())
+
+
+@EVERY
+def test_every_query_asks_for_metrics_that_exist_with_labels_they_have(name):
+    for query in queries_of(DASHBOARDS[name]()):
+        named = re.findall(r"(pacewatch_\w+)\{([^}]*)\}", query)
+        assert named, query
+        for metric, matchers in named:
+            used = set(re.findall(r"(\w+)=~?", matchers))
+            assert used <= set(METRICS[metric].labels), (metric, used)
+
+
+@EVERY
+def test_panels_have_numbers_places_and_texts_of_their_own(name):
+    board = DASHBOARDS[name]()
+    taken = set()
+    for panel in board["panels"]:
+        grid = panel["gridPos"]
+        cells = {
+            (x, y)
+            for x in range(grid["x"], grid["x"] + grid["w"])
+            for y in range(grid["y"], grid["y"] + grid["h"])
+        }
+        assert not cells & taken, panel["title"]
+        assert grid["x"] + grid["w"] <= 24
+        taken |= cells
+        assert panel["description"]
+    assert len({p["id"] for p in board["panels"]}) == len(board["panels"])
+    assert len({p["title"] for p in board["panels"]}) == len(board["panels"])
+
+
+@EVERY
+def test_the_variables_are_those_that_the_queries_name(name):
+    board = DASHBOARDS[name]()
+    declared = {v["name"] for v in board["templating"]["list"]}
+
+    assert set(re.findall(r"\$\{?(\w+)", json.dumps(board["panels"]))) <= declared
+
+
+def test_a_metric_that_is_not_told_of_cannot_be_asked_for():
+    with pytest.raises(KeyError):
+        selected("pacewatch_time_to_first_tolken_seconds")
+
+
+@pytest.mark.parametrize(
+    ("metric", "unit"),
+    [
+        ("pacewatch_time_to_first_token_seconds", "s"),
+        ("pacewatch_latest_run_timestamp_seconds", "dateTimeFromNow"),
+        ("pacewatch_output_tokens_per_second", "suffix: tok/s"),
+        ("pacewatch_probe_cost_usd_total", "currencyUSD"),
+        ("pacewatch_window_samples", "short"),
+    ],
+)
+def test_the_unit_follows_from_the_name(metric, unit):
+    assert unit_of(metric) == unit
+
+
+def test_written_files_are_read_back_as_json(tmp_path):
+    for file in write(tmp_path / "made"):
+        assert json.loads(file.read_text())["uid"].startswith("pacewatch-")
