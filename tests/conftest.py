@@ -3,9 +3,10 @@ anything else.
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
+from support.golden import check_golden
 from support.servers import embedded_postgres, fresh_database
 
 _OURS = ("PACEWATCH_", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
@@ -28,3 +29,15 @@ def database_url(postgres_url: str) -> Iterator[str]:
     """A new empty database."""
     with fresh_database(postgres_url) as url:
         yield url
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add `--regold`: write the golden files anew, to be read in review."""
+    parser.addoption("--regold", action="store_true", help="rewrite the files of tests/golden")
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
+    """Compare a text with a file of tests/golden: `golden("cli/board-80.txt", text)`."""
+    anew = bool(request.config.getoption("--regold"))
+    return lambda name, text: check_golden(name, text, anew=anew)

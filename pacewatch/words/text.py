@@ -1,0 +1,78 @@
+"""How figures read to a person, on the board and on the screen alike. Unknown is an en dash."""
+
+from datetime import datetime, timedelta
+
+UNKNOWN = "\u2013"
+"""What stands where a figure is undefined or not known."""
+
+_DAY = timedelta(days=1)
+
+
+def speed_text(tokens_per_s: float | None) -> str:
+    """Return an output speed with three digits or all whole ones, without its unit."""
+    return UNKNOWN if tokens_per_s is None else _three_digits(tokens_per_s)
+
+
+def seconds_text(seconds: float | None) -> str:
+    """Return a duration with its unit: milliseconds below one second, else seconds."""
+    if seconds is None:
+        return UNKNOWN
+    if round(seconds * 1000) < 1000:
+        return f"{_three_digits(seconds * 1000) if seconds < 0.01 else round(seconds * 1000)} ms"
+    return f"{_three_digits(seconds)} s"
+
+
+def usd_text(usd: float | None) -> str:
+    """Return an amount of US$, with as many decimals as keep it from reading as nothing."""
+    if usd is None:
+        return UNKNOWN
+    if usd and abs(usd) < 0.01:
+        return f"US$ {usd:.4f}"
+    return f"US$ {usd:,.2f}"
+
+
+def count_text(count: int | None) -> str:
+    """Return a count with its thousands parted."""
+    return UNKNOWN if count is None else f"{count:,}"
+
+
+def age_text(moment: datetime | None, now: datetime) -> str:
+    """Return how long ago a moment was, in its largest fitting unit; one to come is `now`."""
+    if moment is None:
+        return UNKNOWN
+    age = now - moment
+    seconds = int(age.total_seconds())
+    if seconds < 1:
+        return "now"
+    if seconds < 90:
+        return f"{seconds} s"
+    if seconds < 90 * 60:
+        return f"{round(seconds / 60)} min"
+    if age < 1.5 * _DAY:
+        return f"{round(seconds / 3600)} h"
+    return f"{round(age / _DAY)} d"
+
+
+def span_text(seconds: float) -> str:
+    """Return a length of time as people say it: `72 h`, `24 min`, `45 s`."""
+    for unit, size in (("h", 3600), ("min", 60)):
+        if seconds >= size and seconds % size == 0:
+            return f"{seconds / size:,.0f} {unit}"
+    return f"{seconds:,.0f} s"
+
+
+def plural(count: int, noun: str) -> str:
+    """Return a count with its noun, in the plural where there is not exactly one."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def word_text(word: str) -> str:
+    """Return a word of the vocabulary as people read it: `server_error` as `server error`."""
+    return word.replace("_", " ")
+
+
+def _three_digits(value: float) -> str:
+    for decimals, below in ((2, 9.995), (1, 99.95)):
+        if abs(value) < below:
+            return f"{value:.{decimals}f}"
+    return f"{value:,.0f}"

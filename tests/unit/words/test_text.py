@@ -1,0 +1,93 @@
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from pacewatch.words.text import (
+    UNKNOWN,
+    age_text,
+    count_text,
+    plural,
+    seconds_text,
+    span_text,
+    speed_text,
+    usd_text,
+    word_text,
+)
+
+NOW = datetime(2026, 12, 1, 12, 0, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("tokens_per_s", "text"),
+    [
+        (1753.04, "1,753"),
+        (477.6, "478"),
+        (99.95, "100"),
+        (62.06, "62.1"),
+        (9.996, "10.0"),
+        (8.424, "8.42"),
+        (0.5, "0.50"),
+        (None, UNKNOWN),
+    ],
+)
+def test_a_speed_has_three_digits_or_all_whole_ones(tokens_per_s, text):
+    assert text == speed_text(tokens_per_s)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0.000052, "0.05 ms"),
+        (0.00624, "6.24 ms"),
+        (0.3424, "342 ms"),
+        (0.9994, "999 ms"),
+        (0.9996, "1.00 s"),
+        (12.34, "12.3 s"),
+        (124.0, "124 s"),
+        (None, UNKNOWN),
+    ],
+)
+def test_a_duration_changes_from_milliseconds_to_seconds_at_one_second(seconds, text):
+    assert text == seconds_text(seconds)
+
+
+@pytest.mark.parametrize(
+    ("age", "text"),
+    [
+        (timedelta(seconds=-3), "now"),
+        (timedelta(seconds=0.4), "now"),
+        (timedelta(seconds=89), "89 s"),
+        (timedelta(seconds=90), "2 min"),
+        (timedelta(minutes=89), "89 min"),
+        (timedelta(minutes=90), "2 h"),
+        (timedelta(hours=35), "35 h"),
+        (timedelta(hours=72), "3 d"),
+    ],
+)
+def test_an_age_is_told_in_its_largest_fitting_unit(age, text):
+    assert text == age_text(NOW - age, NOW)
+
+
+def test_an_unknown_moment_has_no_age():
+    assert age_text(None, NOW) == UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("usd", "text"),
+    [
+        (5.0, "US$ 5.00"),
+        (1234.5, "US$ 1,234.50"),
+        (0.0012, "US$ 0.0012"),
+        (0.0, "US$ 0.00"),
+        (None, UNKNOWN),
+    ],
+)
+def test_a_small_amount_keeps_the_decimals_that_make_it_one(usd, text):
+    assert text == usd_text(usd)
+
+
+def test_lengths_counts_and_words_read_as_people_write_them():
+    assert tuple(map(span_text, (259_200, 1_440, 45, 90))) == ("72 h", "24 min", "45 s", "90 s")
+    assert tuple(plural(n, "run") for n in (1, 0, 1_200)) == ("1 run", "0 runs", "1,200 runs")
+    assert (count_text(12_000), count_text(None)) == ("12,000", UNKNOWN)
+    assert word_text("timeout_first_token") == "timeout first token"
