@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from importlib.resources import files
-from typing import Any
 
 import psycopg
 from psycopg.rows import DictRow, dict_row
@@ -23,6 +22,11 @@ Pool = ConnectionPool[Connection]
 MIGRATION_LOCK = 8_420_001
 """Key of the advisory lock that one migrating process holds."""
 
+_OPTIONS = (
+    "-c timezone=UTC -c application_name=pacewatch -c lock_timeout=10s -c statement_timeout=60s"
+    " -c idle_in_transaction_session_timeout=60s"
+)
+
 _NAMED = re.compile(r"^-- name: ([a-z_0-9]+)\n", re.MULTILINE)
 
 
@@ -34,7 +38,7 @@ def open_pool(url: str, *, size: int = 8) -> Pool:
         url,
         min_size=1,
         max_size=size,
-        kwargs={"row_factory": dict_row, "options": "-c timezone=UTC"},
+        kwargs={"row_factory": dict_row, "options": _OPTIONS},
         check=ConnectionPool.check_connection,
         connection_class=psycopg.Connection[DictRow],
         open=False,
@@ -42,6 +46,21 @@ def open_pool(url: str, *, size: int = 8) -> Pool:
     with translated():
         pool.open(wait=True, timeout=10)
     return pool
+
+
+@contextmanager
+def connect(url: str) -> Iterator[Connection]:
+    """Give one connection, whose work is committed at the end and undone by an error.
+
+    Raises StoreError where Postgres does not answer or refuses.
+    """
+    with (
+        translated(),
+        psycopg.Connection[DictRow].connect(
+            url, row_factory=dict_row, options=_OPTIONS, connect_timeout=10
+        ) as connection,
+    ):
+        yield connection
 
 
 @contextmanager
@@ -68,36 +87,64 @@ def migrate(url: str) -> list[str]:
     One process migrates at a time; the others wait and find nothing to do. Raises StoreError
     where the store is newer.
     """
-    with translated(), psycopg.connect(url, autocommit=True) as connection:
+    with translated(), psycopg.connect(url, autocommit=True, row_factory=dict_row) as connection:
         connection.execute("select pg_advisory_lock(%s)", (MIGRATION_LOCK,))
-        return [name for name, text in _missing(connection) if _make(connection, name, text)]
-
-
-def _missing(connection: psycopg.Connection[Any]) -> list[tuple[str, str]]:
-    connection.execute(
-        "create table if not exists migration"
-        " (name text primary key, made_at timestamptz not null default now())"
-    )
-    made = {row[0] for row in connection.execute("select name from migration").fetchall()}
-    known = {name: text for name, text in _migrations()}
-    if newer := sorted(made - known.keys()):
-        raise StoreError(
-            f"the store is of a newer version: it has {newer[-1]}, unknown here "
-            "(allowed: a version at least as new as the one that made it)"
+        connection.execute(
+            "create table if not exists migration"
+            " (name text primary key, made_at timestamptz not null default now())"
         )
-    return [(name, text) for name, text in known.items() if name not in made]
+        texts = migrations()
+        if newer := sorted(_made(connection) - texts.keys()):
+            raise StoreError(
+                f"the store is of a newer version: it has {newer[-1]}, unknown here "
+                "(allowed: a version at least as new as the one that made it)"
+            )
+        missing = missing_migrations(connection)
+        for name in missing:
+            with connection.transaction():
+                connection.execute(texts[name])
+                connection.execute("insert into migration (name) values (%s)", (name,))
+        return missing
 
 
-def _migrations() -> list[tuple[str, str]]:
+def missing_migrations(connection: Connection) -> list[str]:
+    """Return the migrations of this version that the store lacks, in order."""
+    made = _made(connection)
+    return [name for name in migrations() if name not in made]
+
+
+def require_store(connection: Connection, simulated: bool) -> None:  # noqa: FBT001 - the store's kind
+    """Make sure that the store is migrated and holds this kind of measurements alone.
+
+    A store without a kind takes it. Raises StoreError for a store of the other kind, and for one
+    that lacks a migration.
+    """
+    if missing := missing_migrations(connection):
+        raise StoreError(f"the store lacks migration {missing[0]} (pacewatch migrate makes it)")
+    connection.execute(
+        "insert into store (simulated) values (%s) on conflict do nothing", (simulated,)
+    )
+    row = connection.execute("select simulated from store").fetchone()
+    if row is None or row["simulated"] != simulated:
+        kinds = ("real", "simulated")
+        raise StoreError(
+            f"the store holds {kinds[not simulated]} measurements and this fleet is "
+            f"{kinds[simulated]} (allowed: a database of its own for each)"
+        )
+
+
+def _made(connection: Connection) -> set[str]:
+    row = connection.execute("select to_regclass('migration') is not null as there").fetchone()
+    if row is None or not row["there"]:
+        return set()
+    return {row["name"] for row in connection.execute("select name from migration")}
+
+
+@cache
+def migrations() -> dict[str, str]:
+    """Return the text of every migration of this version, by name, in order."""
     folder = files("aggregator").joinpath("sql", "migrations")
     found = sorted(
         (entry for entry in folder.iterdir() if entry.name.endswith(".sql")), key=lambda e: e.name
     )
-    return [(entry.name.removesuffix(".sql"), entry.read_text(encoding="utf-8")) for entry in found]
-
-
-def _make(connection: psycopg.Connection[Any], name: str, text: str) -> bool:
-    with connection.transaction():
-        connection.execute(text)
-        connection.execute("insert into migration (name) values (%s)", (name,))
-    return True
+    return {entry.name.removesuffix(".sql"): entry.read_text(encoding="utf-8") for entry in found}

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from pacewatch.words.address import refuse_unencrypted
@@ -18,38 +19,61 @@ class Settings:
     database_url: str
     """PACEWATCH_DATABASE_URL"""
     broker_url: str
-    """PACEWATCH_BROKER_URL"""
+    """PACEWATCH_BROKER_URL; empty for a process that has no broker."""
     listen_host: str
     """PACEWATCH_LISTEN, host:port"""
     listen_port: int
 
 
-def read_settings(environment: Mapping[str, str] = os.environ) -> Settings:
+def read_settings(
+    environment: Mapping[str, str] = os.environ, *, needs_broker: bool = True
+) -> Settings:
     """Return the settings; raises SettingsError with every fault at once."""
-    faults = [
-        f"{name} is not set; it names the {what}"
-        for name, what in (
-            ("PACEWATCH_DATABASE_URL", "Postgres of the centre"),
-            ("PACEWATCH_BROKER_URL", "Redis or Valkey of the fleet"),
+    faults: list[str] = []
+    database = _secret("PACEWATCH_DATABASE_URL", "Postgres of the centre", environment, faults)
+    broker = ""
+    if needs_broker:
+        broker = _secret(
+            "PACEWATCH_BROKER_URL", "Redis or Valkey of the fleet", environment, faults
         )
-        if not environment.get(name)
-    ]
-    broker = environment.get("PACEWATCH_BROKER_URL", "")
-    if broker and (fault := refuse_unencrypted("PACEWATCH_BROKER_URL", broker, environment)):
-        faults.append(fault)
+        if broker and (fault := refuse_unencrypted("PACEWATCH_BROKER_URL", broker, environment)):
+            faults.append(fault)
+    host, port = _listen(environment, faults)
+    if faults:
+        raise SettingsError(faults)
+    return Settings(database_url=database, broker_url=broker, listen_host=host, listen_port=port)
+
+
+def read_database_url(environment: Mapping[str, str] = os.environ) -> str:
+    """Return where Postgres is; raises SettingsError where that is not told."""
+    faults: list[str] = []
+    url = _secret("PACEWATCH_DATABASE_URL", "Postgres of the centre", environment, faults)
+    if faults:
+        raise SettingsError(faults)
+    return url
+
+
+def _secret(name: str, what: str, environment: Mapping[str, str], faults: list[str]) -> str:
+    """Return the variable, or what the file of `<name>_FILE` holds."""
+    if file := environment.get(f"{name}_FILE"):
+        try:
+            return Path(file).read_text(encoding="utf-8").strip()
+        except (OSError, UnicodeDecodeError) as error:
+            faults.append(f"{name}_FILE: {file} cannot be read: {type(error).__name__}")
+            return ""
+    if not environment.get(name):
+        faults.append(f"{name} is not set; it names the {what}")
+    return environment.get(name, "")
+
+
+def _listen(environment: Mapping[str, str], faults: list[str]) -> tuple[str, int]:
     listen = environment.get("PACEWATCH_LISTEN", DEFAULT_LISTEN)
-    parts = urlsplit(f"//{listen}")
     try:
+        parts = urlsplit(f"//{listen}")
         host, port = parts.hostname, parts.port
     except ValueError:
         host, port = None, None
     if not host or not port:
         faults.append(f'PACEWATCH_LISTEN: "{listen}" is no address (form: host:port)')
-    if faults or host is None or port is None:
-        raise SettingsError(faults)
-    return Settings(
-        database_url=environment["PACEWATCH_DATABASE_URL"],
-        broker_url=broker,
-        listen_host=host,
-        listen_port=port,
-    )
+        return "", 0
+    return host, port

@@ -1,7 +1,108 @@
 """`migrate`, `token`: the store and who may write to it."""
 
+import json
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
 import typer
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from aggregator.db import Connection
+
+token_app = typer.Typer(
+    no_args_is_help=True, help="Issue, list and revoke the tokens of regions and people."
+)
+
+_JSON = typer.Option(False, "--json", help="Print JSON.")
 
 
 def add_to(app: typer.Typer) -> None:
     """Mount this file's commands."""
+    app.command()(migrate)
+    app.add_typer(token_app, name="token")
+
+
+def migrate(as_json: bool = _JSON) -> None:
+    """Bring the store's tables to this version; safe to repeat and to run twice at once."""
+    from aggregator import db
+    from aggregator.settings import read_database_url
+
+    made = db.migrate(read_database_url())
+    if as_json:
+        typer.echo(json.dumps({"made": made}))
+    else:
+        typer.echo(f"made {', '.join(made)}" if made else "nothing to do")
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _store() -> "AbstractContextManager[Connection]":
+    from aggregator import db
+    from aggregator.settings import read_database_url
+
+    return db.connect(read_database_url())
+
+
+@token_app.command("issue")
+def issue(
+    region: str = typer.Argument("", help="The region; none for a person's admin or run token."),
+    scope: str = typer.Option("region", help="region, run or admin."),
+    as_json: bool = _JSON,
+) -> None:
+    """Issue a token and print it, once; the store keeps its hash alone."""
+    from aggregator.regions import Scope, issue_token
+    from pacewatch.words.errors import SettingsError
+
+    if scope not in list(Scope):
+        raise SettingsError(f'scope "{scope}" is not known (known: {", ".join(Scope)})')
+    with _store() as connection:
+        token = issue_token(connection, region, scope, _now())
+    fields = {"region": region, "scope": scope, "token": token}
+    typer.echo(json.dumps(fields) if as_json else token)
+
+
+@token_app.command("list")
+def list_(as_json: bool = _JSON) -> None:
+    """List the tokens by their id: region, scope, when issued, when revoked."""
+    from aggregator.regions import list_tokens
+    from pacewatch.words.slot import to_rfc3339
+
+    with _store() as connection:
+        rows: list[dict[str, Any]] = [
+            {
+                "id": token.id,
+                "region": token.region,
+                "scope": str(token.scope),
+                "created_at": to_rfc3339(token.created_at),
+                "revoked_at": token.revoked_at and to_rfc3339(token.revoked_at),
+            }
+            for token in list_tokens(connection)
+        ]
+    if as_json:
+        typer.echo(json.dumps(rows))
+        return
+    for row in rows:
+        state = f"revoked {row['revoked_at']}" if row["revoked_at"] else "valid"
+        line = (row["id"], row["region"] or "-", row["scope"], row["created_at"], state)
+        typer.echo("  ".join(line))
+
+
+@token_app.command("revoke")
+def revoke(
+    region: str = typer.Argument(..., help="The region; an empty word for tokens of no region."),
+    only: str | None = typer.Option(None, "--id", help="Revoke the token of that id alone."),
+    as_json: bool = _JSON,
+) -> None:
+    """Revoke the region's tokens, or one of them."""
+    from aggregator.regions import revoke_tokens
+    from pacewatch.words.errors import StoreError
+
+    with _store() as connection:
+        count = revoke_tokens(connection, region, _now(), only=only)
+    if not count:
+        raise StoreError(f'region "{region}": no valid token to revoke (pacewatch token list)')
+    typer.echo(json.dumps({"revoked": count}) if as_json else f"revoked {count}")

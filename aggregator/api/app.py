@@ -1,0 +1,39 @@
+"""The HTTP application of the centre: errors, health, and every router."""
+
+from collections.abc import Callable
+from datetime import datetime
+
+from fastapi import FastAPI
+
+from aggregator.api.centre import AtCentre, Centre, utc_now
+from aggregator.api.problems import Problem, add_problems
+from aggregator.db import Pool, missing_migrations, translated
+from pacewatch import __version__
+from pacewatch.words.fleet import Fleet
+
+
+def create_app(pool: Pool, fleet: Fleet, *, clock: Callable[[], datetime] = utc_now) -> FastAPI:
+    """Return the application over an open pool; it neither opens nor closes it."""
+    app = FastAPI(title="Pacewatch", version=__version__, redoc_url=None)
+    app.state.centre = Centre(pool=pool, fleet=fleet, clock=clock)
+    add_problems(app)
+    add_health(app)
+    return app
+
+
+def add_health(app: FastAPI) -> None:
+    """Add `/livez`, which asks nothing of anybody, and `/readyz`, which asks Postgres."""
+
+    @app.get("/livez", tags=["health"])
+    async def livez() -> dict[str, str]:
+        """Say that the process answers."""
+        return {"status": "ok"}
+
+    @app.get("/readyz", tags=["health"])
+    def readyz(centre: AtCentre) -> dict[str, str]:
+        """Say that the store answers and has the tables this version needs; 503 where not."""
+        with translated(), centre.pool.connection(timeout=3) as connection:
+            missing = missing_migrations(connection)
+        if missing:
+            raise Problem(503, f"the store lacks migration {missing[0]}: run pacewatch migrate")
+        return {"status": "ok"}

@@ -1,0 +1,109 @@
+from typing import Annotated
+
+import pytest
+from fastapi import Depends
+from fastapi.testclient import TestClient
+from support.centre import make_fleet, migrated_pool
+
+from aggregator import db
+from aggregator.api.app import create_app
+from aggregator.api.centre import InTransaction, granted, utc_now
+from aggregator.regions import Grant, Scope, issue_token
+
+
+@pytest.fixture
+def pool(database_url):
+    with migrated_pool(database_url) as pool:
+        yield pool
+
+
+@pytest.fixture
+def app(pool):
+    return create_app(pool, make_fleet())
+
+
+def test_health_tells_a_store_that_is_there(app):
+    client = TestClient(app)
+
+    assert client.get("/livez").status_code == 200
+    assert client.get("/readyz").status_code == 200
+
+
+def test_an_app_is_alive_and_not_ready_over_a_store_without_tables(database_url):
+    pool = db.open_pool(database_url)
+    client = TestClient(create_app(pool, make_fleet()))
+
+    answer = client.get("/readyz")
+
+    assert client.get("/livez").status_code == 200
+    assert answer.status_code == 503
+    assert "run pacewatch migrate" in answer.json()["detail"]
+    pool.close()
+
+
+def test_every_error_is_a_problem_document(app):
+    answer = TestClient(app).get("/nowhere")
+
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert answer.json() == {
+        "type": "about:blank",
+        "title": "Not Found",
+        "status": 404,
+        "detail": "Not Found",
+    }
+
+
+def test_a_store_that_fails_is_told_as_a_time_to_wait(app):
+    @app.get("/broken")
+    def broken(connection: InTransaction) -> None:
+        connection.execute("select * from nowhere")
+
+    answer = TestClient(app).get("/broken")
+
+    assert answer.status_code == 503
+    assert answer.headers["retry-after"] == "5"
+    assert "nowhere" not in answer.text
+
+
+def test_a_transaction_is_committed_before_the_answer_goes_out(app, pool):
+    @app.post("/write")
+    def write(connection: InTransaction) -> None:
+        issue_token(connection, "eu-west", "region", utc_now())
+
+    TestClient(app).post("/write")
+
+    with pool.connection() as connection:
+        assert connection.execute("select 1 from region_token").rowcount == 1
+
+
+@pytest.mark.parametrize(
+    ("header", "status"),
+    [
+        (None, 401),
+        ("Bearer ", 401),
+        ("Bearer wrong", 401),
+        ("Basic {region}", 401),
+        ("Bearer {admin}", 401),
+        ("Bearer {region}", 200),
+        ("bearer  {region}", 200),
+    ],
+)
+def test_a_route_lets_in_only_tokens_of_its_scope(app, pool, header, status):
+    @app.get("/guarded")
+    def guarded(grant: Annotated[Grant, Depends(granted(Scope.REGION))]) -> str:
+        return grant.region
+
+    with pool.connection() as connection:
+        tokens = {
+            "region": issue_token(connection, "eu-west", "region", utc_now()),
+            "admin": issue_token(connection, "", "admin", utc_now()),
+        }
+    headers = {} if header is None else {"Authorization": header.format(**tokens)}
+
+    answer = TestClient(app).get("/guarded", headers=headers)
+
+    assert answer.status_code == status
+    if status == 401:
+        assert answer.headers["www-authenticate"] == "Bearer"
+    else:
+        assert answer.json() == "eu-west"

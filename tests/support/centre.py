@@ -1,0 +1,64 @@
+"""The centre's HTTP side over real sockets, and a migrated store."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+
+import uvicorn
+
+from aggregator import db
+from aggregator.api.app import create_app
+from aggregator.api.centre import utc_now
+from aggregator.api.server import listen
+from pacewatch.words.fleet import DEMO_SCHEDULE, Fleet, Region
+
+REGION = "eu-west"
+
+
+def make_fleet(*, simulated: bool = True, **fields: object) -> Fleet:
+    """A fleet of one region and no endpoint; the demo's schedule."""
+    made = {
+        "regions": {REGION: Region(name=REGION)},
+        "catalog": {},
+        "endpoints": (),
+        "schedule": DEMO_SCHEDULE,
+        "simulated": simulated,
+    }
+    return Fleet(**(made | fields))
+
+
+@contextmanager
+def migrated_pool(url: str, *, simulated: bool = True, size: int = 8) -> Iterator[db.Pool]:
+    """An open pool on a migrated store of that kind."""
+    db.migrate(url)
+    pool = db.open_pool(url, size=size)
+    try:
+        with pool.connection() as connection:
+            db.require_store(connection, simulated)
+        yield pool
+    finally:
+        pool.close()
+
+
+@contextmanager
+def served(
+    pool: db.Pool, fleet: Fleet, *, clock: Callable[[], datetime] = utc_now
+) -> Iterator[str]:
+    """The application on a free port of loopback; gives its base URL."""
+    listening = listen("127.0.0.1", 0)
+    app = create_app(pool, fleet, clock=clock)
+    server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+    port = listening.getsockname()[1]
+    thread.start()
+    try:
+        end = time.monotonic() + 10
+        while not server.started:
+            assert time.monotonic() < end, "the server did not start in 10 s"
+            time.sleep(0.01)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.should_exit = True
+        thread.join(15)
