@@ -1,1 +1,269 @@
-"""Reads providers/*.toml into Endpoints."""
+"""Reads `providers/*.toml`, the catalog that ships in the package, into Providers and Endpoints.
+
+What the user's own file says is read in `pacewatch.config`; both share the readers below.
+"""
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+from typing import Any
+from urllib.parse import urlsplit
+
+from pacewatch.tables import Table
+from pacewatch.words.endpoint import (
+    PART,
+    Auth,
+    Endpoint,
+    EndpointId,
+    Limits,
+    Precision,
+    Price,
+    Protocol,
+)
+from pacewatch.words.errors import CatalogError
+
+PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
+"""What the user's file fills in a provider's base URL."""
+
+_FORBIDDEN_HEADERS = frozenset(
+    {"authorization", "x-api-key", "api-key", "x-goog-api-key", "cookie", "host", "content-length"}
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provider:
+    """A company that serves models over an API: what its endpoints share."""
+
+    id: str
+    name: str
+    protocol: Protocol
+    base_url: str
+    """Scheme, host and leading path, with {names} that the user's file fills."""
+    auth: Auth
+    key_names: tuple[str, ...] = ()
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: Mapping[str, Any] = field(default_factory=dict)
+    prices: str | None = None
+    """The provider's id in genai-prices; None: unknown there."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PriceRef:
+    """Where genai-prices knows an endpoint's price."""
+
+    provider: str
+    model: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Catalog:
+    """All that ships: providers, endpoints and where their prices are found."""
+
+    providers: Mapping[str, Provider]
+    endpoints: Mapping[str, Endpoint]
+    price_refs: Mapping[str, PriceRef]
+    """By endpoint id."""
+
+
+@cache
+def read_catalog() -> Catalog:
+    """Return the shipped catalog; raises CatalogError with every fault."""
+    folder = files("pacewatch").joinpath("providers")
+    texts = {
+        entry.name.removesuffix(".toml"): entry.read_text(encoding="utf-8")
+        for entry in folder.iterdir()
+        if entry.name.endswith(".toml")
+    }
+    return parse_catalog(texts)
+
+
+def parse_catalog(texts: Mapping[str, str]) -> Catalog:
+    """Return the catalog of provider files by provider id; raises CatalogError, all faults."""
+    faults: list[str] = []
+    providers: dict[str, Provider] = {}
+    endpoints: dict[str, Endpoint] = {}
+    refs: dict[str, PriceRef] = {}
+    for name, text in sorted(texts.items()):
+        table = _open(name, text, faults)
+        provider = None if table is None else _provider(table, name)
+        if table is None or provider is None:
+            continue
+        providers[name] = provider
+        for one in table.tables("endpoint"):
+            price_model = one.text("price_model")
+            endpoint = _endpoint(one, provider)
+            one.close()
+            if endpoint is None:
+                continue
+            if endpoint.id in endpoints:
+                one.fault("", f"{endpoint.id} is there twice (give one a variant)")
+            endpoints[endpoint.id] = endpoint
+            if provider.prices is not None:
+                model = price_model or endpoint.provider_model
+                refs[endpoint.id] = PriceRef(provider=provider.prices, model=model)
+        table.close()
+    if faults:
+        raise CatalogError(faults)
+    return Catalog(providers=providers, endpoints=endpoints, price_refs=refs)
+
+
+def _open(name: str, text: str, faults: list[str]) -> Table | None:
+    place = f"providers/{name}.toml"
+    if not PART.fullmatch(name):
+        faults.append(f"{place}: the file's name is the provider's id (form: a-z 0-9 . _ -)")
+        return None
+    try:
+        return Table(tomllib.loads(text), place=place, path="", faults=faults)
+    except tomllib.TOMLDecodeError as error:
+        faults.append(f"{place}: no TOML: {error}")
+        return None
+
+
+def own_key_name(provider: str) -> str:
+    """Return the variable that goes before the provider's usual one."""
+    return f"PACEWATCH_{re.sub(r'[^A-Z0-9]', '_', provider.upper())}_API_KEY"
+
+
+def _provider(table: Table, name: str) -> Provider | None:
+    before = len(table.faults)
+    title = table.text("name", needed=True)
+    protocol = table.text("protocol", allowed=tuple(Protocol), needed=True)
+    base_url = table.text("base_url", needed=True)
+    auth = table.text("auth", allowed=tuple(Auth), needed=True)
+    usual = table.text("key_env")
+    prices = table.text("prices")
+    headers, body = read_headers(table), table.mapping("body")
+    if base_url is not None:
+        filled = PLACEHOLDER.sub("x", re.sub(r"^\{[a-z_]+\}", "https://x", base_url))
+        if fault := why_no_base_url(filled):
+            table.fault("base_url", fault)
+    if len(table.faults) > before or not (title and protocol and base_url and auth):
+        return None
+    return Provider(
+        id=name,
+        name=title,
+        protocol=Protocol(protocol),
+        base_url=base_url,
+        auth=Auth(auth),
+        key_names=() if auth == Auth.NONE else (own_key_name(name), *([usual] if usual else [])),
+        headers=headers,
+        body=body,
+        prices=prices,
+    )
+
+
+def _endpoint(table: Table, provider: Provider) -> Endpoint | None:
+    before = len(table.faults)
+    model = table.text("model", needed=True)
+    provider_model = table.text("provider_model", needed=True)
+    precision = Precision(table.text("precision", allowed=tuple(Precision)) or "unknown")
+    variant = table.text("variant")
+    for key, value in (("model", model), ("variant", variant)):
+        if value is not None and not PART.fullmatch(value):
+            table.fault(key, f'"{value}" is no slug (form: a-z 0-9 . _ -)')
+    reasons = table.flag("reasons") or False
+    speed, source = _published(table)
+    facts: dict[str, Any] = {
+        "reasons": reasons,
+        "reasoning_tokens": table.whole("reasoning_tokens", low=0, high=100_000) or 0,
+        "location": table.text("location"),
+        "tier": table.text("tier"),
+        "price": read_price(table),
+        "limits": read_limits(table, reasons=reasons),
+        "ends_on": table.day("ends_on"),
+        "listed": table.flag("listed") is not False,
+        "body": {**provider.body, **table.mapping("body")},
+    }
+    if len(table.faults) > before or not (model and provider_model):
+        return None
+    return Endpoint(
+        id=endpoint_id(provider.id, model, precision, variant),
+        provider=provider.id,
+        provider_name=provider.name,
+        model=model,
+        provider_model=provider_model,
+        precision=precision,
+        protocol=provider.protocol,
+        base_url=provider.base_url,
+        auth=provider.auth,
+        key_names=provider.key_names,
+        headers=provider.headers,
+        published_tokens_per_s=speed,
+        published_source=source,
+        **facts,
+    )
+
+
+def endpoint_id(provider: str, model: str, precision: Precision, variant: str | None) -> str:
+    """Return the id; an unknown precision is left out of it."""
+    known = None if precision is Precision.UNKNOWN else str(precision)
+    return str(EndpointId(provider=provider, model=model, precision=known, variant=variant))
+
+
+def _published(table: Table) -> tuple[float | None, str | None]:
+    """Return the first published speed, which plan and simulator take, and its source."""
+    figures: list[tuple[float | None, str | None]] = []
+    for row in table.tables("published"):
+        speed = row.number("tokens_per_s", low=0.1, high=1_000_000)
+        figures.append((speed, row.text("source", needed=True)))
+        row.close()
+    return figures[0] if figures else (None, None)
+
+
+def read_price(table: Table) -> Price | None:
+    """Return the price of the table's `price`, US$ per million tokens; None where there is none."""
+    if not table.has("price"):
+        return None
+    price = table.table("price")
+    into = price.number("input_usd", low=0, high=10_000)
+    out = price.number("output_usd", low=0, high=10_000)
+    source = price.text("source") or table.place
+    for key, value in (("input_usd", into), ("output_usd", out)):
+        if value is None and not price.has(key):
+            price.fault(key, "is missing (US$ per million tokens)")
+    price.close()
+    if into is None or out is None:
+        return None
+    return Price(input_usd=into, output_usd=out, source=source)
+
+
+def read_limits(table: Table, *, reasons: bool, base: Limits | None = None) -> Limits:
+    """Return the limits of the table's `limits` over a base, or over what reasoning asks for."""
+    base = base or (Limits(first_token_s=300.0) if reasons else Limits())
+    limits = table.table("limits")
+    read = {
+        key: limits.number(key, low=0.1, high=3_600) or getattr(base, key)
+        for key in ("connect_s", "first_token_s", "stall_s", "total_s")
+    }
+    limits.close()
+    return Limits(**read)
+
+
+def read_headers(table: Table) -> dict[str, str]:
+    """Return the table's `headers`: texts, and none that shows a key."""
+    headers = table.mapping("headers")
+    for name, value in headers.items():
+        if name.lower() in _FORBIDDEN_HEADERS:
+            table.fault("headers", f'"{name}" is set by Pacewatch (allowed: other headers)')
+        elif not isinstance(value, str):
+            table.fault("headers", f'"{name}": a text is needed')
+    return {str(name): str(value) for name, value in headers.items()}
+
+
+def why_no_base_url(url: str) -> str | None:
+    """Return why a base URL cannot be, in words that do not repeat it; None where it can."""
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        return "is no address (form: http://host:port/path or https://host/path)"
+    if parts.scheme not in ("http", "https") or not host:
+        return "is no http or https address (form: http://host:port/path or https://host/path)"
+    if parts.username is not None or parts.password is not None:
+        return "must hold no user name or password (a key comes from the environment: key_env)"
+    if parts.query or parts.fragment:
+        return "must have no query and no fragment (form: https://host/path)"
+    return None

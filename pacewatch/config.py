@@ -1,1 +1,210 @@
-"""Reads the one file, `pacewatch.toml`, and the catalog into a Fleet; refuses in words."""
+"""Reads the one file, `pacewatch.toml`, and the catalog into a Fleet; refuses in words.
+
+All faults are told at once, each with its key path. Nothing is sent.
+"""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any
+
+from pacewatch.blanks import filled, fillings, simulate
+from pacewatch.catalog import Catalog, read_catalog, why_no_base_url
+from pacewatch.own import read_own
+from pacewatch.picks import Wish, give_importance, pick, priced
+from pacewatch.tables import Table, secrets_in, suggestion
+from pacewatch.words.endpoint import PART, Endpoint
+from pacewatch.words.errors import SettingsError
+from pacewatch.words.fleet import (
+    DEFAULT_REGION,
+    DEMO_SCHEDULE,
+    Fleet,
+    Region,
+    Schedule,
+    Spending,
+)
+from pacewatch.words.slot import WORKLOADS
+
+CONFIG_VARIABLE = "PACEWATCH_CONFIG"
+CONFIG_NAME = "pacewatch.toml"
+CLOUDS = ("aws", "azure", "google")
+DAY_S = 86_400
+
+
+def config_path(environment: Mapping[str, str]) -> Path | None:
+    """Return the file to read: PACEWATCH_CONFIG, else ./pacewatch.toml where it is, else None."""
+    if named := environment.get(CONFIG_VARIABLE):
+        return Path(named)
+    here = Path(CONFIG_NAME)
+    return here if here.is_file() else None
+
+
+def load_fleet(
+    path: Path | None, environment: Mapping[str, str], *, today: date | None = None
+) -> Fleet:
+    """Return what file and catalog say; without a file, the catalog's endpoints with a key.
+
+    `today` decides which endpoints have ended; the UTC day where it is None. Raises SettingsError
+    with every fault.
+    """
+    raw = {} if path is None else _read_file(path)
+    place = CONFIG_NAME if path is None else path.name
+    return read_fleet(
+        raw,
+        place=place,
+        folder=Path() if path is None else path.parent,
+        environment=environment,
+        today=today or datetime.now(UTC).date(),
+    )
+
+
+def _read_file(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise SettingsError(f"{path}: cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise SettingsError(f"{path.name}: is no text in UTF-8") from error
+    except tomllib.TOMLDecodeError as error:
+        raise SettingsError(f"{path.name}: no TOML: {error}") from error
+
+
+def read_fleet(
+    raw: dict[str, Any],
+    *,
+    place: str,
+    folder: Path,
+    environment: Mapping[str, str],
+    today: date,
+) -> Fleet:
+    """Return the fleet of a parsed file; raises SettingsError with every fault.
+
+    `folder` is where relative paths of the file begin.
+    """
+    catalog = read_catalog()
+    faults = secrets_in(raw, place)
+    table = Table(raw, place=place, path="", faults=faults)
+    simulated = table.has("simulator")
+    regions = _regions(table, folder)
+    schedule = _schedule(table, simulated=simulated)
+    spending = _spending(table)
+    known = _known(table, catalog, simulated=simulated)
+    known = give_importance(table, known)
+    wish = Wish(globs=table.texts("endpoints"), simulated=simulated, today=today)
+    endpoints, skipped = pick(table, known, wish, environment)
+    table.close()
+    if faults:
+        raise SettingsError(faults)
+    if not simulated:
+        known = priced(catalog, known, endpoints, today, environment)
+        endpoints = tuple(known[endpoint.id] for endpoint in endpoints)
+    return Fleet(
+        regions=regions,
+        catalog=known,
+        endpoints=endpoints,
+        skipped=skipped,
+        schedule=schedule,
+        spending=spending,
+        simulated=simulated,
+    )
+
+
+def _regions(table: Table, folder: Path) -> dict[str, Region]:
+    simulator = table.table("simulator")
+    urls: dict[str, str] = {}
+    for name in simulator.raw:
+        url = simulator.text(name)
+        if url is None:
+            continue
+        if fault := why_no_base_url(url):
+            simulator.fault(name, fault)
+        urls[name] = url.rstrip("/")
+    if table.has("simulator") and not urls and not simulator.raw:
+        table.fault("simulator", 'names no region (form: eu-west = "http://127.0.0.1:41001")')
+    named = table.table("regions")
+    regions: dict[str, Region] = {}
+    for name in dict.fromkeys([*urls, *named.raw]):
+        if not PART.fullmatch(name):
+            named.fault(name, "is no name of a region (form: a-z 0-9 . _ -)")
+        if urls and name not in urls:
+            named.fault(name, f"has no address in [simulator]{suggestion(name, urls)}")
+        regions[name] = _region(named.table(name), name, folder, urls.get(name))
+    return regions or {DEFAULT_REGION: Region(name=DEFAULT_REGION)}
+
+
+def _region(table: Table, name: str, folder: Path, simulator_url: str | None) -> Region:
+    proxy = table.text("proxy_url")
+    if proxy is not None and (fault := why_no_base_url(proxy)):
+        table.fault("proxy_url", fault)
+    ca_file = table.text("ca_file")
+    table.close()
+    return Region(
+        name=name,
+        proxy_url=proxy,
+        ca_file=None if ca_file is None else str((folder / ca_file).absolute()),
+        simulator_url=simulator_url,
+    )
+
+
+def _schedule(table: Table, *, simulated: bool) -> Schedule:
+    base = DEMO_SCHEDULE if simulated else Schedule()
+    workloads = table.texts("workloads", allowed=[name for name in WORKLOADS if name != "sentinel"])
+    if workloads == ():
+        table.fault("workloads", "names none (known: short, standard, long, xlong)")
+    rows = table.table("schedule")
+    read: dict[str, Any] = {
+        key: rows.whole(key, low=low, high=high)
+        for key, low, high in (
+            ("day_s", 60, DAY_S),
+            ("single_per_day", 0, 288),
+            ("parallel_per_day", 0, 48),
+            ("parallel_requests", 2, 10),
+            ("window_s", 60, 60 * DAY_S),
+            ("validity_s", 10, DAY_S),
+            ("resend_s", 1, DAY_S),
+            ("late_s", 1, 60 * DAY_S),
+        )
+    }
+    read["tick_s"] = rows.number("tick_s", low=0.2, high=60)
+    if read["day_s"] and DAY_S % read["day_s"]:
+        rows.fault("day_s", f"{read['day_s']} does not divide {DAY_S} (allowed: 480, 3600, 86400)")
+    rows.close()
+    given = {key: value for key, value in read.items() if value is not None}
+    return replace(base, workloads=workloads or base.workloads, **given)
+
+
+def _spending(table: Table) -> Spending:
+    rows = table.table("spending")
+    fleet_usd = rows.number("usd_per_day", low=0, high=1_000_000)
+    region_usd = rows.number("region_usd_per_day", low=0, high=1_000_000)
+    accept = rows.flag("accept_spending")
+    clouds = rows.texts("ambient_credentials", allowed=CLOUDS)
+    rows.close()
+    return Spending(
+        usd_per_day=Spending().usd_per_day if fleet_usd is None else fleet_usd,
+        region_usd_per_day=region_usd,
+        accept_spending=accept or False,
+        ambient_credentials=frozenset(clouds or ()),
+    )
+
+
+def _known(table: Table, catalog: Catalog, *, simulated: bool) -> dict[str, Endpoint]:
+    """Return every endpoint, ours and the user's, by id."""
+    blanks = fillings(table, catalog)
+    known = {key: filled(endpoint, blanks) for key, endpoint in catalog.endpoints.items()}
+    if simulated:
+        if table.has("endpoint"):
+            table.fault("endpoint", "a simulated fleet has no endpoints of one's own")
+        return {key: simulate(endpoint) for key, endpoint in known.items()}
+    for one in table.tables("endpoint"):
+        own = read_own(one, catalog)
+        if own is None:
+            continue
+        if own.id in known:
+            whose = "another table" if known[own.id].own else "the catalog"
+            one.fault("", f"its id {own.id} is taken by {whose} (give variant, provider or id)")
+            continue
+        known[own.id] = filled(own, blanks)
+    return known

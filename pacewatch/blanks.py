@@ -1,0 +1,59 @@
+"""Fills the blanks in the addresses of the catalog, from the user's file or for the demo."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from pacewatch.catalog import PLACEHOLDER, Catalog, why_no_base_url
+from pacewatch.tables import Table, suggestion
+from pacewatch.words.endpoint import Auth, Endpoint, Limits
+
+DEMO_LIMITS = Limits(connect_s=10.0, first_token_s=10.0, stall_s=5.0, total_s=20.0)
+
+
+def fillings(table: Table, catalog: Catalog) -> dict[str, dict[str, str]]:
+    """Return what `[providers.<id>]` fills into the addresses of the catalog, by provider."""
+    named = table.table("providers")
+    found: dict[str, dict[str, str]] = {}
+    for name in named.raw:
+        provider = catalog.providers.get(name)
+        rows = named.table(name)
+        if provider is None:
+            named.fault(name, f"unknown provider{suggestion(name, catalog.providers)}")
+            continue
+        blanks = dict.fromkeys(PLACEHOLDER.findall(provider.base_url))
+        if not blanks:
+            named.fault(name, "its address has nothing to fill in")
+            continue
+        found[name] = {blank: text for blank in blanks if (text := rows.text(blank))}
+        url = _fill(provider.base_url, found[name])
+        if len(found[name]) == len(blanks) and (fault := why_no_base_url(url)):
+            rows.fault("", f"the address {fault}")
+        rows.close()
+    return found
+
+
+def _fill(url: str, filling: Mapping[str, str]) -> str:
+    return PLACEHOLDER.sub(lambda m: filling.get(m[1], m[0]).rstrip("/"), url)
+
+
+def filled(endpoint: Endpoint, given: Mapping[str, Mapping[str, str]]) -> Endpoint:
+    """Return the endpoint with what was given for its provider's address."""
+    filling = given.get(endpoint.provider)
+    if filling is None:
+        return endpoint
+    location = endpoint.location or filling.get("location") or filling.get("aws_region")
+    return replace(endpoint, base_url=_fill(endpoint.base_url, filling), location=location)
+
+
+def simulate(endpoint: Endpoint) -> Endpoint:
+    """Return the endpoint as the demo asks it: no key, no price, limits of its own."""
+    url = PLACEHOLDER.sub("demo", endpoint.base_url.replace("{endpoint}", "https://demo.invalid"))
+    return replace(
+        endpoint,
+        base_url=url,
+        auth=Auth.NONE,
+        key_names=(),
+        price=None,
+        reasoning_tokens=0,
+        limits=DEMO_LIMITS,
+    )

@@ -1,0 +1,127 @@
+"""Decides which known endpoints are probed, how important they are, and what they cost."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import date
+from fnmatch import fnmatchcase
+from urllib.parse import urlsplit
+
+from pacewatch.catalog import PLACEHOLDER, Catalog
+from pacewatch.prices import look_up
+from pacewatch.tables import Table, shown, suggestion
+from pacewatch.words.endpoint import Endpoint, Importance, why_not_probed
+from pacewatch.words.fleet import Skipped
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    """What is to be probed, as the file says it."""
+
+    globs: tuple[str, ...] | None
+    """Patterns of endpoint ids; None: every endpoint whose provider's key is there."""
+    simulated: bool
+    today: date
+
+
+def has_key(endpoint: Endpoint, environment: Mapping[str, str]) -> bool:
+    """Tell whether one of the endpoint's key variables, or its _FILE, is set."""
+    return any(
+        environment.get(name) or environment.get(f"{name}_FILE") for name in endpoint.key_names
+    )
+
+
+def give_importance(table: Table, known: dict[str, Endpoint]) -> dict[str, Endpoint]:
+    """Return the endpoints with the importance that `[importance]` gives; later lines win."""
+    known = dict(known)
+    rows = table.table("importance")
+    for glob in rows.raw:
+        word = rows.text(glob, allowed=tuple(Importance))
+        matched = [key for key in known if fnmatchcase(key, glob)]
+        if not matched:
+            rows.fault(glob, f"matches no endpoint{suggestion(glob, known)}")
+        elif word is not None:
+            for key in matched:
+                known[key] = replace(known[key], importance=Importance(word))
+    return known
+
+
+def pick(
+    table: Table, known: Mapping[str, Endpoint], wish: Wish, environment: Mapping[str, str]
+) -> tuple[tuple[Endpoint, ...], tuple[Skipped, ...]]:
+    """Return the endpoints that are probed, and those that were picked and are not, with why."""
+    globs = table.texts("endpoints")
+    for n, glob in enumerate(globs or ()):
+        if not any(fnmatchcase(key, glob) for key in known):
+            table.fault(
+                f"endpoints[{n}]", f"{shown(glob)} matches no endpoint{suggestion(glob, known)}"
+            )
+    chosen: list[Endpoint] = []
+    skipped: list[Skipped] = []
+    for key, endpoint in sorted(known.items()):
+        if not _is_picked(endpoint, wish, environment):
+            continue
+        reason = _why_skipped(endpoint, wish)
+        if reason is None:
+            chosen.append(endpoint)
+        else:
+            skipped.append(Skipped(endpoint=key, reason=reason))
+    return tuple(chosen), tuple(skipped)
+
+
+def _is_picked(endpoint: Endpoint, wish: Wish, environment: Mapping[str, str]) -> bool:
+    if endpoint.own:
+        return True
+    if wish.globs is not None:
+        return any(fnmatchcase(endpoint.id, glob) for glob in wish.globs)
+    return wish.simulated or has_key(endpoint, environment)
+
+
+def _why_skipped(endpoint: Endpoint, wish: Wish) -> str | None:
+    if reason := why_not_probed(endpoint, simulated=wish.simulated):
+        return reason
+    if blanks := PLACEHOLDER.findall(endpoint.base_url):
+        return f"its address needs {blanks[0]} of [providers.{endpoint.provider}]"
+    if wish.simulated or endpoint.id in (wish.globs or ()):
+        return None
+    return _why_passed_over(endpoint, wish.today)
+
+
+def _why_passed_over(endpoint: Endpoint, today: date) -> str | None:
+    """Return why an endpoint that was not named outright is left out; None where it is not."""
+    if not endpoint.listed:
+        return "its provider does not list it at present (name it in endpoints to probe it)"
+    if endpoint.ends_on is not None and endpoint.ends_on < today:
+        return f"its provider announced its end for {endpoint.ends_on} (name it to probe it)"
+    return None
+
+
+def priced(
+    catalog: Catalog,
+    known: Mapping[str, Endpoint],
+    picked: Iterable[Endpoint],
+    today: date,
+    environment: Mapping[str, str],
+) -> dict[str, Endpoint]:
+    """Return the endpoints with the day's prices of genai-prices over the catalog's own.
+
+    Asks only for those that are picked or have a key; the price of a user's own table stays.
+    """
+    picks = {endpoint.id for endpoint in picked}
+    wanted = {
+        key: ref
+        for key, endpoint in known.items()
+        if (key in picks or has_key(endpoint, environment))
+        and (ref := _price_ref(catalog, endpoint)) is not None
+    }
+    prices = look_up(wanted, on=today, environment=environment)
+    return {key: replace(one, price=prices.get(key, one.price)) for key, one in known.items()}
+
+
+def _price_ref(catalog: Catalog, endpoint: Endpoint) -> tuple[str, str] | None:
+    if (ref := catalog.price_refs.get(endpoint.id)) is not None:
+        return ref.provider, ref.model
+    provider = catalog.providers.get(endpoint.provider)
+    if provider is None or provider.prices is None or endpoint.price is not None:
+        return None
+    here = urlsplit(endpoint.base_url).hostname == urlsplit(provider.base_url).hostname
+    return (provider.prices, endpoint.provider_model) if here else None
