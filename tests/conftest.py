@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator
 
 import pytest
+from support.broker import Broker, embedded_broker
 from support.golden import check_golden
 from support.servers import embedded_postgres, fresh_database
 
@@ -41,3 +42,16 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
     """Compare a text with a file of tests/golden: `golden("cli/board-80.txt", text)`."""
     anew = bool(request.config.getoption("--regold"))
     return lambda name, text: check_golden(name, text, anew=anew)
+
+
+@pytest.fixture
+def broker() -> Iterator[Broker]:
+    """A served broker of the test's own, which it may kill and start again."""
+    with embedded_broker() as served:
+        yield served
+
+
+@pytest.fixture
+def broker_url(broker: Broker) -> str:
+    """The URL of a broker of the test's own."""
+    return broker.url
