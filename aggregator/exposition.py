@@ -1,0 +1,55 @@
+"""Writes metric families as Prometheus text or as OpenMetrics.
+
+Written for size: a fleet has hundreds of thousands of samples, and the labels of a series are
+rendered once for all its families.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from prometheus_client.exposition import choose_encoder
+
+from pacewatch.words.metrics import Kind, MetricWord
+
+_ESCAPES = str.maketrans({"\\": r"\\", "\n": r"\n", '"': r"\""})
+_HELP_ESCAPES = str.maketrans({"\\": r"\\", "\n": r"\n"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Family:
+    """One metric with all its samples: rendered labels and a value each."""
+
+    word: MetricWord
+    samples: list[tuple[str, float]] = field(default_factory=list)
+
+
+def label_text(names: Sequence[str], values: Iterable[str]) -> str:
+    """Return labels as both formats write them, without the braces."""
+    return ",".join(
+        f'{name}="{value.translate(_ESCAPES)}"' for name, value in zip(names, values, strict=True)
+    )
+
+
+def content_type(accept: str) -> str:
+    """Return the content type of the format that an Accept header prefers."""
+    _, chosen = choose_encoder(accept)
+    return chosen
+
+
+def write_families(families: Iterable[Family], *, openmetrics: bool) -> bytes:
+    """Return the families as text: OpenMetrics, or Prometheus' own."""
+    lines: list[str] = []
+    for family in families:
+        word = family.word
+        # OpenMetrics names a counter's family without the suffix that its samples bear
+        bare = openmetrics and word.kind is Kind.COUNTER
+        name = word.name.removesuffix("_total") if bare else word.name
+        escapes = _ESCAPES if openmetrics else _HELP_ESCAPES
+        lines.append(f"# HELP {name} {word.help.translate(escapes)}")
+        lines.append(f"# TYPE {name} {word.kind}")
+        lines.extend(
+            f"{word.name}{{{labels}}} {float(value)!r}" for labels, value in family.samples
+        )
+    if openmetrics:
+        lines.append("# EOF")
+    return ("\n".join(lines) + "\n").encode()

@@ -1,0 +1,193 @@
+"""What is read of the store for metrics, board and status, at one moment."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TypeVar
+
+from psycopg.rows import class_row
+
+from aggregator.db import Connection, Pool, queries, translated
+
+WAIT_S = 3.0
+"""How long a reader waits for a connection before it says that Postgres is away."""
+
+LONGEST_READ_MS = 10_000
+"""After this a query is given up: nobody waits longer for a page or a scrape."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreRow:
+    """What the store is."""
+
+    simulated: bool
+    catalog_hash: str | None
+    ticked_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndpointRow:
+    """What the centre's catalog says of an endpoint."""
+
+    endpoint: str
+    provider: str
+    provider_name: str
+    model: str
+    precision: str
+    protocol: str
+    importance: str
+    location: str | None
+    account: str | None
+    tier: str | None
+    price_input_usd: float | None
+    price_output_usd: float | None
+    active: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeriesRow:
+    """A series with its rolling statistics, its latest run and its counters."""
+
+    series_id: int
+    endpoint: str
+    region: str
+    workload: str
+    load: str
+    simulated: bool
+    runs: int
+    requests: int
+    good: int
+    ttft_s: list[float | None] | None
+    answer_s: list[float | None] | None
+    output_tokens_per_s: list[float | None] | None
+    end_to_end_s: list[float | None] | None
+    ttft_runs: int
+    ttft_low: float | None
+    ttft_high: float | None
+    answer_runs: int
+    speed_runs: int
+    speed_low: float | None
+    speed_high: float | None
+    end_to_end_runs: int
+    newest_at: datetime | None
+    latest_at: datetime | None
+    latest_outcome: str | None
+    latest_ttft_s: float | None
+    latest_output_tokens_per_s: float | None
+    latest_end_to_end_s: float | None
+    last_success_at: datetime | None
+    tried: int
+    succeeded: int
+
+    @property
+    def place(self) -> tuple[str, str, bool]:
+        """Return the endpoint, the region, and whether it is simulated."""
+        return self.endpoint, self.region, self.simulated
+
+    def is_in_window(self, now: datetime, window: timedelta) -> bool:
+        """Tell whether the window holds a run at `now`, whoever refreshed the row last."""
+        return self.newest_at is not None and self.newest_at > now - window
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlaceRow:
+    """The counters of an endpoint in a region."""
+
+    endpoint: str
+    region: str
+    simulated: bool
+    recovered: int
+    duplicate: int
+    cost_usd: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutcomeRow:
+    """How many requests of an endpoint in a region ended so."""
+
+    endpoint: str
+    region: str
+    simulated: bool
+    outcome: str
+    purpose: str
+    requests: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MissedRow:
+    """How many slots of an endpoint in a region nobody ran, for one reason."""
+
+    endpoint: str
+    region: str
+    simulated: bool
+    reason: str
+    runs: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkerRow:
+    """What a worker's latest heartbeat said."""
+
+    region: str
+    worker: str
+    version: str
+    catalog: str
+    last_seen_at: datetime
+    clock_offset_s: float
+    in_hand: int
+    outbox_runs: int
+    budget_left_usd: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunFigures:
+    """The figures of a series' runs in the window, each run's own median; None: no run has it."""
+
+    series_id: int
+    ttft_s: list[float] | None
+    answer_s: list[float] | None
+    output_tokens_per_s: list[float] | None
+    end_to_end_s: list[float] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LastRun:
+    """One of the latest runs of a series."""
+
+    series_id: int
+    slot_at: datetime
+    requests: int
+    good: int
+
+    @property
+    def has_failed(self) -> bool:
+        """Tell whether at least half of its requests ended badly."""
+        return 2 * self.good <= self.requests
+
+
+Row = TypeVar("Row")
+
+
+@contextmanager
+def one_moment(pool: Pool) -> Iterator[Connection]:
+    """Give a connection all of whose queries see the store at one moment.
+
+    Raises StoreError where Postgres does not answer in WAIT_S.
+    """
+    with translated(), pool.connection(timeout=WAIT_S) as connection, connection.transaction():
+        connection.execute("set transaction isolation level repeatable read, read only")
+        connection.execute(f"set local statement_timeout = {LONGEST_READ_MS}")
+        yield connection
+
+
+def read_rows(connection: Connection, kind: type[Row], query: str, **values: object) -> list[Row]:
+    """Return the rows of a query of `read.sql` as values of that kind."""
+    with connection.cursor(row_factory=class_row(kind)) as cursor:
+        return cursor.execute(queries("read")[query], values).fetchall()
+
+
+def read_store(connection: Connection) -> StoreRow | None:
+    """Return what the store is; None where no centre has started on it yet."""
+    found = read_rows(connection, StoreRow, "select_store")
+    return found[0] if found else None

@@ -1,0 +1,238 @@
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from prometheus_client.openmetrics import parser as openmetrics_parser
+from prometheus_client.parser import text_string_to_metric_families
+from support.shown import (
+    ENDPOINT,
+    NOW,
+    SERIES,
+    STORE,
+    WINDOW,
+    WORKER,
+    make_rows,
+    unmeasured,
+)
+
+from aggregator.exposition import content_type, write_families
+from aggregator.metrics import WORKER_SHOWN, make_page
+from pacewatch.words.metrics import METRICS
+from pacewatch.words.outcome import MISSED_REASONS, Outcome
+
+ROLLING = (
+    "pacewatch_time_to_first_token_seconds",
+    "pacewatch_time_to_first_answer_token_seconds",
+    "pacewatch_output_tokens_per_second",
+    "pacewatch_end_to_end_seconds",
+)
+PARALLEL = replace(SERIES, load="parallel", series_id=2)
+
+
+def page_text(now=NOW, *, openmetrics=False, **changes):
+    page = make_page(make_rows(**changes), now=now, window=WINDOW)
+    return write_families(page, openmetrics=openmetrics).decode()
+
+
+def read(text):
+    """Return {sample name: [(labels, value)]} as Prometheus' own parser reads the text."""
+    found = {}
+    for family in text_string_to_metric_families(text):
+        for sample in family.samples:
+            found.setdefault(sample.name, []).append((sample.labels, sample.value))
+    return found
+
+
+def names(**changes):
+    return set(read(page_text(**changes)))
+
+
+def test_the_page_reads_as_the_golden_one(golden):
+    rows = {
+        "endpoints": [
+            ENDPOINT,
+            replace(ENDPOINT, endpoint="own/a@fp8#b", model="a", tier='x"\\\n'),
+        ],
+        "series": [SERIES, PARALLEL, unmeasured(endpoint="own/a@fp8#b", series_id=3)],
+    }
+
+    golden("metrics.txt", page_text(**rows))
+    golden("metrics.openmetrics.txt", page_text(openmetrics=True, **rows))
+
+
+def test_every_metric_of_the_table_is_exported_with_exactly_its_labels():
+    found = read(page_text())
+
+    assert set(METRICS) == set(found)
+    for name, word in METRICS.items():
+        assert {tuple(sorted(word.labels))} == {tuple(sorted(labels)) for labels, _ in found[name]}
+
+
+def test_the_openmetrics_page_holds_the_same_samples():
+    plain = read(page_text())
+    strict = openmetrics_parser.text_string_to_metric_families(page_text(openmetrics=True))
+
+    samples = [sample for family in strict for sample in family.samples]
+    assert sum(map(len, plain.values())) == len(samples)
+    for sample in samples:
+        assert (sample.labels, sample.value) in plain[sample.name]
+
+
+def test_no_sample_stands_twice_on_the_page():
+    lines = page_text(series=[SERIES, PARALLEL]).splitlines()
+    keys = [line.rpartition(" ")[0] for line in lines if not line.startswith("#")]
+
+    assert len(set(keys)) == len(keys)
+
+
+def test_a_name_of_any_letters_is_read_back_as_it_was():
+    odd = 'a"b\\c\nd{}=,\u00e9'
+    found = read(page_text(endpoints=[replace(ENDPOINT, account=odd)]))
+
+    assert odd == found["pacewatch_endpoint_info"][0][0]["account"]
+
+
+def test_quantiles_are_the_median_and_for_the_first_token_also_p95():
+    found = read(page_text())
+
+    assert {("0.5", 0.31), ("0.95", 0.9)} == {(s["quantile"], v) for s, v in found[ROLLING[0]]}
+    assert [(s["quantile"], v) for s, v in found[ROLLING[2]]] == [("0.5", 477.6)]
+
+
+@pytest.mark.parametrize(
+    ("series", "runs", "shown"),
+    [(SERIES, 5, False), (SERIES, 6, True), (PARALLEL, 4, False), (PARALLEL, 5, True)],
+)
+def test_a_median_needs_six_runs_and_five_of_parallel_ones(series, runs, shown):
+    counts = dict.fromkeys(("ttft_runs", "answer_runs", "speed_runs", "end_to_end_runs"), runs)
+    found = read(page_text(series=[replace(series, runs=runs, **counts)]))
+
+    assert [shown] * 4 == [name in found for name in ROLLING]
+    assert [runs] == [value for _, value in found["pacewatch_window_samples"]]
+
+
+def test_each_figure_counts_the_runs_that_have_it():
+    found = names(series=[replace(SERIES, speed_runs=5)])
+
+    assert ROLLING[0] in found
+    assert ROLLING[2] not in found
+
+
+def test_a_window_that_emptied_has_no_gauge_though_nobody_refreshed_its_row():
+    aged = replace(SERIES, newest_at=NOW - WINDOW, latest_at=NOW - WINDOW)
+    found = names(series=[aged])
+
+    assert not found & {*ROLLING, "pacewatch_window_samples"}
+    assert not {name for name in found if name.startswith("pacewatch_latest_time_to")}
+    assert {"pacewatch_latest_run_timestamp_seconds", "pacewatch_requests_tried_total"} <= found
+
+
+def test_the_newest_moment_of_the_window_is_still_in_it():
+    edge = NOW - WINDOW + timedelta(microseconds=1)
+
+    assert set(ROLLING) <= names(series=[replace(SERIES, newest_at=edge)])
+
+
+def test_a_failed_latest_run_has_its_moment_and_no_figure():
+    failed = replace(
+        SERIES, latest_ttft_s=None, latest_output_tokens_per_s=None, latest_end_to_end_s=None
+    )
+    found = names(series=[failed])
+
+    assert "pacewatch_latest_run_timestamp_seconds" in found
+    assert not {"pacewatch_latest_output_tokens_per_second"} & found
+
+
+def test_counters_stand_at_zero_before_the_first_run():
+    found = read(page_text(series=[unmeasured()], places=[], outcomes=[], missed=[]))
+
+    counters = {name for name, word in METRICS.items() if word.kind == "counter"}
+    assert counters <= set(found)
+    assert {0.0} == {value for name in counters for _, value in found[name]}
+    outcomes = {(s["outcome"], s["purpose"]) for s, _ in found["pacewatch_requests_total"]}
+    assert {(o, p) for o in Outcome for p in ("scheduled", "first")} == outcomes
+    assert set(MISSED_REASONS) == {s["reason"] for s, _ in found["pacewatch_runs_missed_total"]}
+    assert "pacewatch_window_samples" not in found
+
+
+def test_counters_of_an_endpoint_that_is_no_longer_picked_stay_and_its_facts_go():
+    gone = replace(ENDPOINT, active=False)
+    long_ago = NOW - timedelta(days=30)
+    aged = replace(SERIES, newest_at=None, latest_at=long_ago, last_success_at=long_ago)
+    found = read(page_text(endpoints=[gone], series=[aged]))
+
+    assert [value for _, value in found["pacewatch_requests_tried_total"]] == [312.0]
+    assert [value for _, value in found["pacewatch_probe_cost_usd_total"]] == [0.75]
+    assert not set(found) & {
+        "pacewatch_endpoint_info",
+        "pacewatch_price_usd_per_million_tokens",
+        "pacewatch_latest_run_timestamp_seconds",
+    }
+
+
+def test_labels_of_an_endpoint_that_the_store_does_not_know_follow_from_its_id():
+    found = read(page_text(endpoints=[], series=[replace(SERIES, endpoint="own/m@fp8#eu")]))
+
+    labels, _ = found["pacewatch_requests_tried_total"][0]
+    assert (
+        labels["endpoint"],
+        labels["provider"],
+        labels["model"],
+    ) == ("own/m@fp8#eu", "own", "m")
+
+
+def test_simulated_is_told_on_every_sample():
+    found = read(
+        page_text(
+            store=replace(STORE, simulated=True),
+            series=[replace(SERIES, simulated=True)],
+            places=[],
+            outcomes=[],
+            missed=[],
+        )
+    )
+
+    assert {"true"} == {labels["simulated"] for samples in found.values() for labels, _ in samples}
+
+
+def test_the_last_worker_of_a_silent_region_stays_and_older_ones_go():
+    long_ago = NOW - WORKER_SHOWN
+    workers = [
+        replace(WORKER, worker="a", last_seen_at=long_ago - timedelta(days=9)),
+        replace(WORKER, worker="b", last_seen_at=long_ago - timedelta(days=2)),
+        replace(WORKER, region="us-east", worker="c", last_seen_at=long_ago),
+        replace(WORKER, region="us-east", worker="d"),
+    ]
+    found = read(page_text(workers=workers))
+
+    seen = found["pacewatch_worker_last_seen_timestamp_seconds"]
+    assert [labels["worker"] for labels, _ in seen] == ["b", "c", "d"]
+
+
+@pytest.mark.parametrize(("catalog", "value"), [(STORE.catalog_hash, 0.0), ("other", 1.0)])
+def test_a_worker_with_another_catalog_is_told(catalog, value):
+    found = read(page_text(workers=[replace(WORKER, catalog=catalog)]))
+
+    assert [value] == [v for _, v in found["pacewatch_worker_catalog_mismatch"]]
+
+
+def test_what_no_worker_said_has_no_sample():
+    found = names(workers=[replace(WORKER, budget_left_usd=None)], store=None)
+
+    assert not {"pacewatch_budget_left_usd", "pacewatch_worker_catalog_mismatch"} & found
+
+
+@pytest.mark.parametrize(
+    ("accept", "kind"),
+    [
+        ("", "text/plain"),
+        ("*/*", "text/plain"),
+        ("text/html,application/xhtml+xml", "text/plain"),
+        (
+            "application/openmetrics-text;version=1.0.0;q=0.5,text/plain",
+            "application/openmetrics-text",
+        ),
+    ],
+)
+def test_the_format_follows_the_accept_header(accept, kind):
+    assert kind == content_type(accept).partition(";")[0]
