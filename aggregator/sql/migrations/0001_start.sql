@@ -9,7 +9,8 @@ create table store (
     schedule_hash text,                  -- of the schedule the future slots were planned by
     ticked_at timestamptz,               -- the latest finished tick of the dispatcher
     resumed_at timestamptz,              -- the first tick after a time without ticks
-    kept_up_at timestamptz               -- the latest finished upkeep
+    kept_up_at timestamptz,              -- the latest finished upkeep
+    window_s integer                     -- of the rolling statistics as they stand in series_stat
 );
 
 create table region_token (
@@ -70,6 +71,7 @@ create table slot (
     sent_at timestamptz,                 -- the latest send
     cost_usd float8                      -- as reckoned when it was sent, for the ledger
 );
+create index slot_age on slot using brin (slot_at);
 create index slot_due on slot (slot_at) where state = 'planned';
 create index slot_open on slot (valid_until) where state in ('planned', 'sent');
 create index slot_sent on slot (sent_at) where sent_at is not null;
@@ -95,6 +97,7 @@ create table run (
     execution uuid not null,
     series_id integer not null,
     purpose text not null,
+    rolls boolean not null,              -- whether the purpose enters rolling statistics and latest
     endpoint_hash text not null,
     worker text not null,
     worker_version text not null,
@@ -105,6 +108,7 @@ create table run (
     flags text[] not null,               -- the centre's, of the whole run
     requests smallint not null,
     good smallint not null,
+    outcome text not null,               -- of its first request that is not ok, else ok
     definition smallint not null,
     ttft_s float8, answer_s float8, output_tokens_per_s float8, end_to_end_s float8, stall_s float8,
                                          -- the run's own medians over the requests whose flags leave the figure in
@@ -153,6 +157,7 @@ create table aside (
     run_id uuid not null,
     region text not null,
     reason text not null,
+    tried_with text not null,            -- the centre's version and catalog that could not take it
     received_at timestamptz not null,
     record bytea not null
 );
@@ -169,20 +174,23 @@ create table series_stat (
     runs integer not null default 0,     -- in the window
     requests integer not null default 0,
     good integer not null default 0,     -- good requests in the window
-    -- p5, p25, p50, p75, p95 of each figure; p50 over runs, the others over requests; null: no sample
-    ttft_s float8[], answer_s float8[], output_tokens_per_s float8[], end_to_end_s float8[], stall_s float8[],
-    -- runs that have the figure, and the distribution-free interval of its median (null: too few)
-    ttft_runs integer not null default 0, ttft_low float8, ttft_high float8,
-    answer_runs integer not null default 0,
-    speed_runs integer not null default 0, speed_low float8, speed_high float8,
-    end_to_end_runs integer not null default 0,
+    -- of each figure: p5, p25, p50, p75, p95 (p50 over runs, each run one value, its own median; the
+    -- others over requests; null: no sample), the runs that have it, and the distribution-free
+    -- interval of the p50 (null below 5 runs; 90 % at 5, 95 % from 6 on)
+    ttft_s float8[], ttft_runs integer not null default 0, ttft_low float8, ttft_high float8,
+    answer_s float8[], answer_runs integer not null default 0, answer_low float8, answer_high float8,
+    output_tokens_per_s float8[], speed_runs integer not null default 0, speed_low float8, speed_high float8,
+    end_to_end_s float8[], end_to_end_runs integer not null default 0,
+    end_to_end_low float8, end_to_end_high float8,
+    stall_s float8[], stall_runs integer not null default 0, stall_low float8, stall_high float8,
     oldest_at timestamptz,
     newest_at timestamptz,
-    next_expiry timestamptz,             -- when the oldest run leaves the window
+    next_expiry timestamptz,             -- when the next run leaves the window, or enters it
     latest_at timestamptz,               -- the greatest slot_at of purposes that roll
-    latest_outcome text,                 -- of its first request that is not ok, else ok
+    latest_run_id uuid,                  -- the greatest of that moment
+    latest_outcome text,
     latest_ttft_s float8, latest_output_tokens_per_s float8, latest_end_to_end_s float8,
-    last_success_at timestamptz,
+    last_success_at timestamptz,         -- the greatest slot_at of a run with a good request
     tried bigint not null default 0,     -- counters: never lowered
     succeeded bigint not null default 0
 ) with (fillfactor = 50);
