@@ -1,0 +1,137 @@
+"""Answers requests as the providers do, and logs what was asked and sent.
+
+One `ProviderDesk` a region; all share faults and logs.
+"""
+
+import re
+import time
+from collections import Counter
+from datetime import UTC, datetime
+from typing import Any
+from uuid import uuid4
+
+from pacewatch.sim.faults import Effect, Faults
+from pacewatch.sim.http import Reply, Request
+from pacewatch.sim.refusals import refusal_json
+from pacewatch.sim.requestlog import LineLog
+from pacewatch.sim.route import Asked, Refused, Routes, Served
+from pacewatch.sim.script import make_script, way_s
+from pacewatch.sim.sse import to_json
+from pacewatch.sim.stream import Stream
+from pacewatch.words.endpoint import Endpoint
+from pacewatch.words.slot import to_rfc3339
+
+_REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
+
+
+class ProviderDesk:
+    """All providers, as one region sees them."""
+
+    def __init__(  # noqa: PLR0913 - what a desk shares with the others
+        self,
+        *,
+        region: str,
+        served: tuple[Served, ...],
+        faults: Faults,
+        requests: LineLog,
+        answers: LineLog,
+        exact: bool,
+        seed: str,
+    ) -> None:
+        """Serve the endpoints to a region; `exact` leaves out all spread of times."""
+        self._region = region
+        self._routes = Routes(served)
+        self._faults = faults
+        self._requests = requests
+        self._answers = answers
+        self._exact = exact
+        self._seed = seed
+        self._counts: Counter[str] = Counter()
+
+    async def answer(self, request: Request, reply: Reply) -> None:
+        """Answer one request; raises ConnectionError where the connection broke."""
+        request_id = _request_id(request)
+        meant = self._routes.understand(request, lambda e: self._effect(e).refused)
+        self._requests.write(self._line(meant, request_id))
+        if isinstance(meant, Refused):
+            await self._refuse(meant, reply, request_id)
+        else:
+            await self._stream(meant, request, reply, request_id)
+
+    def _effect(self, endpoint: Endpoint) -> Effect:
+        return self._faults.effect(
+            endpoint=endpoint.id, provider=endpoint.provider, region=self._region
+        )
+
+    async def _refuse(self, refused: Refused, reply: Reply, request_id: str) -> None:
+        refusal = refused.refusal
+        headers = {"x-request-id": request_id}
+        if refusal.retry_after_s is not None:
+            headers["retry-after"] = str(refusal.retry_after_s)
+        body = to_json(refusal_json(refused.provider, refusal, request_id))
+        line = {**self._line(refused, request_id), "status": refusal.status, "end": "refused"}
+        self._answers.write({**line, "tokens": 0})
+        await reply.whole(refusal.status, body, headers)
+
+    async def _stream(self, asked: Asked, request: Request, reply: Reply, request_id: str) -> None:
+        endpoint = asked.served.endpoint
+        number = self._counts[endpoint.id]
+        self._counts[endpoint.id] += 1
+        script = make_script(
+            asked.served.nature,
+            asked.ask,
+            way=way_s(endpoint.provider, self._region),
+            seed=f"{self._seed}|{endpoint.id}|{self._region}|{number}",
+            exact=self._exact,
+        )
+        voice = asked.served.speaker.voice(
+            endpoint, asked.ask, request_id=request_id, created=int(time.time())
+        )
+        stream = Stream(
+            reply=reply,
+            voice=voice,
+            script=script,
+            received_s=request.received_s,
+            effect=lambda: self._effect(endpoint),
+        )
+        try:
+            await stream.send(asked.ask.prompt_tokens)
+        finally:
+            sent = stream.sent
+            self._answers.write(
+                {
+                    **self._line(asked, request_id),
+                    "status": 200,
+                    "end": sent.end,
+                    "tokens": sent.tokens,
+                    "reasoning_tokens": sent.reasoning_tokens,
+                    "planned_ttft_s": round(script.ttft_s, 6),
+                    "planned_tokens_per_s": round(script.tokens_per_s, 3),
+                    "ttft_s": _rounded(sent.first_s),
+                    "end_to_end_s": _rounded(sent.last_s),
+                    "tokens_per_s": _rounded(sent.tokens_per_s),
+                    "late_s": _rounded(sent.late_s),
+                    "faults": self._effect(endpoint).kinds,
+                }
+            )
+
+    def _line(self, meant: Asked | Refused, request_id: str) -> dict[str, Any]:
+        endpoint = meant.served.endpoint.id if isinstance(meant, Asked) else meant.endpoint
+        return {
+            "at": to_rfc3339(datetime.now(UTC)),
+            "region": self._region,
+            "endpoint": endpoint,
+            "x-request-id": request_id,
+        }
+
+
+def _rounded(seconds: float | None) -> float | None:
+    return None if seconds is None else round(seconds, 6)
+
+
+def _request_id(request: Request) -> str:
+    """Return the id that the request brought, or a new one."""
+    brought = request.headers.get("x-request-id", "")
+    if _REQUEST_ID.fullmatch(brought):
+        return brought
+    return f"req-{uuid4().hex}"

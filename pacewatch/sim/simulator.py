@@ -1,0 +1,105 @@
+"""The simulator: a listener for each region, one for the control, the faults and the logs."""
+
+import asyncio
+import contextlib
+import gc
+import logging
+import os
+import secrets
+import signal
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pacewatch.log import event
+from pacewatch.sim.address import Address, remove_address, write_address
+from pacewatch.sim.control import Control
+from pacewatch.sim.faults import Faults
+from pacewatch.sim.http import Answer, Listener
+from pacewatch.sim.provider import ProviderDesk
+from pacewatch.sim.requestlog import LineLog
+from pacewatch.sim.route import serve_endpoints
+from pacewatch.sim.stream import fine_loop
+from pacewatch.words.endpoint import Endpoint
+from pacewatch.words.errors import StackError
+
+REQUESTS_LOG = "simulator-requests.jsonl"
+ANSWERS_LOG = "simulator-answers.jsonl"
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What a simulator serves, and where."""
+
+    endpoints: tuple[Endpoint, ...]
+    ports: Mapping[str, int]
+    """Port of each region; 0: any free one."""
+    state: Path
+    """Folder of the address and the logs."""
+    exact: bool = False
+    """True: no spread of times, for tests."""
+    seed: str = "0"
+
+
+@contextlib.asynccontextmanager
+async def running(plan: Plan) -> AsyncIterator[Address]:
+    """Run a simulator; gives its address; raises StackError where it cannot listen or write."""
+    async with contextlib.AsyncExitStack() as stack:
+        try:
+            plan.state.mkdir(mode=0o700, parents=True, exist_ok=True)
+            requests, answers = (LineLog(plan.state / n) for n in (REQUESTS_LOG, ANSWERS_LOG))
+        except OSError as error:
+            raise StackError(f"{plan.state}: cannot be written ({error.strerror})") from error
+        stack.callback(requests.close)
+        stack.callback(answers.close)
+        served, faults = serve_endpoints(plan.endpoints), Faults()
+        regions = {}
+        for region, port in plan.ports.items():
+            desk = ProviderDesk(
+                region=region,
+                served=served,
+                faults=faults,
+                requests=requests,
+                answers=answers,
+                exact=plan.exact,
+                seed=plan.seed,
+            )
+            regions[region] = await _open(stack, desk.answer, port, f"region {region}")
+        token = secrets.token_urlsafe(24)
+        control = Control(token=token, faults=faults, served=served, regions=plan.ports)
+        url = await _open(stack, control.answer, 0, "control")
+        address = Address(url=url, token=token, regions=regions, pid=os.getpid())
+        write_address(plan.state, address)
+        stack.callback(remove_address, plan.state, token)
+        yield address
+
+
+async def _open(stack: contextlib.AsyncExitStack, answer: Answer, port: int, name: str) -> str:
+    listener = Listener(answer)
+    try:
+        url = await listener.open(port)
+    except OSError as error:
+        raise StackError(
+            f"simulator: {name}: port {port} cannot be opened ({error.strerror})"
+        ) from error
+    stack.push_async_callback(listener.close)
+    return url
+
+
+def serve(plan: Plan) -> None:
+    """Run a simulator until SIGTERM or SIGINT; raises StackError."""
+    with asyncio.Runner(loop_factory=fine_loop) as runner:
+        runner.run(_serve(plan))
+
+
+async def _serve(plan: Plan) -> None:
+    stop = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    async with running(plan) as address:
+        gc.freeze()
+        event(logger, "simulator.ready", regions=dict(address.regions), url=address.url)
+        await stop.wait()
+    event(logger, "simulator.stopped")

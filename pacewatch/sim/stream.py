@@ -1,0 +1,171 @@
+"""Sends one answer, piece by piece, each at its moment.
+
+Moments are absolute: each is the one before plus the time that its tokens take, so a late piece
+makes none after it late. The loop that this runs in must have a clock finer than a millisecond,
+see `fine_loop`.
+"""
+
+import asyncio
+import selectors
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pacewatch.sim.faults import Effect
+from pacewatch.sim.http import Reply
+from pacewatch.sim.script import Piece, Script, pieces_of
+from pacewatch.sim.voices.interface import Account, Voice
+
+OPENING_SHARE = 0.5
+"""Head and opening events go out at this share of the time to first token."""
+QUEUE_SHARE = 0.3
+"""Share of the time to first token that the provider calls its queue."""
+LONGEST_STALL_S = 900.0
+"""A stalled stream is broken off after this, seconds."""
+
+CUT_SHARE = 0.25
+"""Share of the answer that a stalling or disconnecting endpoint sends first."""
+CLOSING_GAP_S = 0.005
+"""The end follows the last text by one token's time, at most this, seconds."""
+LOOK_S = 0.1
+"""How often a stalled stream looks whether it may go on, seconds."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Sent:
+    """What of an answer went out, and when; seconds from the request's last byte."""
+
+    end: str = "client_gone"
+    """`complete`, `client_gone`, `disconnected`."""
+    reasoning_tokens: int = 0
+    answer_tokens: int = 0
+    first_tokens: int = 0
+    """Tokens of the first piece."""
+    first_s: float | None = None
+    last_s: float | None = None
+    late_s: float = 0.0
+    """The most by which a piece went out after its moment."""
+
+    @property
+    def tokens(self) -> int:
+        """Return all tokens that went out."""
+        return self.reasoning_tokens + self.answer_tokens
+
+    @property
+    def tokens_per_s(self) -> float | None:
+        """Return the speed that really was sent; None for less than two pieces."""
+        if self.first_s is None or self.last_s is None or self.last_s <= self.first_s:
+            return None
+        return (self.tokens - self.first_tokens) / (self.last_s - self.first_s)
+
+
+def fine_loop() -> asyncio.AbstractEventLoop:
+    """Return a loop whose timers are exact to microseconds; epoll rounds up to milliseconds."""
+    return asyncio.SelectorEventLoop(selectors.SelectSelector())
+
+
+async def pause_until(moment_s: float) -> None:
+    """Return at the moment of the running loop's clock, at once where it has passed."""
+    left_s = moment_s - asyncio.get_running_loop().time()
+    if left_s > 0:
+        await asyncio.sleep(left_s)
+
+
+class Stream:
+    """One answer on its way."""
+
+    def __init__(
+        self,
+        *,
+        reply: Reply,
+        voice: Voice,
+        script: Script,
+        received_s: float,
+        effect: Callable[[], Effect],
+    ) -> None:
+        """Take what to send; `effect` tells the faults that the request meets now."""
+        self.sent = Sent()
+        self._reply = reply
+        self._voice = voice
+        self._script = script
+        self._received_s = received_s
+        self._effect = effect
+        met = effect()
+        self._ttft_s = script.ttft_s + met.ttft_add_s
+        self._due_s = received_s + self._ttft_s
+        self._factor = met.factor
+        self._paced_s = 0.0
+
+    async def send(self, prompt_tokens: int) -> None:
+        """Send all of it; raises ConnectionError where the other side went away."""
+        await pause_until(self._received_s + self._ttft_s * OPENING_SHARE)
+        await self._reply.start(self._voice.headers())
+        await self._reply.send(self._voice.opening())
+        is_packed = False
+        for piece in pieces_of(self._script):
+            said = self._voice.piece(piece)
+            if not await self._may_go(piece):
+                return
+            if said:
+                await self._reply.send(said)
+            self._note(piece)
+            is_packed = not said
+        if not is_packed:
+            gap_s = min(1 / self._script.tokens_per_s, CLOSING_GAP_S)
+            await pause_until(self._due_s + gap_s)
+        await self._reply.end(self._voice.closing(self._account(prompt_tokens)))
+        self.sent.end = "complete"
+
+    async def _may_go(self, piece: Piece) -> bool:
+        """Wait for the piece's moment; False where a fault ends the stream before it."""
+        if self.sent.tokens:
+            took_s = piece.tokens / (self._script.tokens_per_s * self._factor)
+            self._due_s += took_s
+            self._paced_s += took_s
+        await pause_until(self._due_s)
+        met = self._effect()
+        self._factor = met.factor
+        if self.sent.tokens < self._script.tokens * CUT_SHARE:
+            return True
+        if met.is_stalled:
+            await self._stall()
+        if self._effect().is_disconnected:
+            self._reply.cut()
+            self.sent.end = "disconnected"
+            return False
+        return True
+
+    async def _stall(self) -> None:
+        """Wait until the fault is taken away; what follows is due from then on."""
+        began_s = time.monotonic()
+        while self._effect().is_stalled:
+            if self._reply.is_gone() or time.monotonic() > began_s + LONGEST_STALL_S:
+                self._reply.cut()
+                raise ConnectionAbortedError
+            await asyncio.sleep(LOOK_S)
+        self._paced_s += time.monotonic() - began_s
+        self._due_s = asyncio.get_running_loop().time()
+
+    def _note(self, piece: Piece) -> None:
+        now_s = asyncio.get_running_loop().time()
+        sent = self.sent
+        if sent.first_s is None:
+            sent.first_s = now_s - self._received_s
+            sent.first_tokens = piece.tokens
+        sent.last_s = now_s - self._received_s
+        sent.late_s = max(sent.late_s, now_s - self._due_s)
+        if piece.is_reasoning:
+            sent.reasoning_tokens += piece.tokens
+        else:
+            sent.answer_tokens += piece.tokens
+
+    def _account(self, prompt_tokens: int) -> Account:
+        return Account(
+            prompt_tokens=prompt_tokens,
+            reasoning_tokens=self.sent.reasoning_tokens,
+            answer_tokens=self.sent.answer_tokens,
+            queue_s=self._ttft_s * QUEUE_SHARE,
+            prompt_s=self._ttft_s * (1 - QUEUE_SHARE),
+            completion_s=self._paced_s,
+            is_cut=self._script.cut,
+        )

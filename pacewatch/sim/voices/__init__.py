@@ -1,0 +1,1 @@
+"""One file a wire protocol: what a simulated provider says, never when."""

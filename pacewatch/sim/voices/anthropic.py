@@ -1,0 +1,130 @@
+"""Speaks anthropic-messages: named events from message_start to message_stop."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pacewatch.sim.refusals import Refusal, refuse_body
+from pacewatch.sim.script import Ask, Piece, count_prompt_tokens
+from pacewatch.sim.sse import named_event
+from pacewatch.sim.voices.body import limit_of, texts_in
+from pacewatch.sim.voices.interface import Account
+from pacewatch.words.endpoint import Endpoint
+
+_PING = named_event({"type": "ping"})
+_SIGNATURE = {"type": "signature_delta", "signature": "c2ltdWxhdGVk"}
+
+
+class AnthropicVoice:
+    """One answer: a block of thinking where it thinks, a block of text."""
+
+    def __init__(self, endpoint: Endpoint, ask: Ask, request_id: str) -> None:
+        """Speak for the endpoint."""
+        self._model = endpoint.provider_model
+        self._ask = ask
+        self._id = request_id
+        self._block: str | None = None
+        self._index = -1
+
+    def headers(self) -> Mapping[str, str]:
+        """Return the headers of the answer."""
+        return {
+            "request-id": self._id,
+            "anthropic-ratelimit-requests-limit": "4000",
+            "anthropic-ratelimit-requests-remaining": "3999",
+        }
+
+    def opening(self) -> bytes:
+        """Return message_start, the start of the first block, and a ping."""
+        message: dict[str, Any] = {
+            "id": f"msg_{self._id}",
+            "type": "message",
+            "role": "assistant",
+            "model": self._model,
+            "content": [],
+            "stop_reason": None,
+            "stop_sequence": None,
+            "usage": {**self._input_usage(), "output_tokens": 1},
+        }
+        start = named_event({"type": "message_start", "message": message})
+        return start + self._turn_to("thinking" if self._ask.reasons else "text") + _PING
+
+    def piece(self, piece: Piece) -> bytes:
+        """Return the delta, after the start of its block where it is the first of one."""
+        block = "thinking" if piece.is_reasoning else "text"
+        delta = {"type": f"{block}_delta", block: piece.text}
+        turn = b"" if block == self._block else self._turn_to(block)
+        return turn + self._delta(delta)
+
+    def closing(self, account: Account) -> bytes:
+        """Return the end of the block, the totals, and message_stop."""
+        stop = "max_tokens" if account.is_cut else "end_turn"
+        totals = {
+            "type": "message_delta",
+            "delta": {"stop_reason": stop, "stop_sequence": None},
+            "usage": {**self._input_usage(), "output_tokens": account.output_tokens},
+        }
+        return self._stop_block() + named_event(totals) + named_event({"type": "message_stop"})
+
+    def _input_usage(self) -> dict[str, Any]:
+        return {
+            "input_tokens": self._ask.prompt_tokens,
+            "cache_creation_input_tokens": 0,
+            "cache_read_input_tokens": 0,
+            "service_tier": "standard",
+        }
+
+    def _delta(self, delta: dict[str, Any]) -> bytes:
+        return named_event({"type": "content_block_delta", "index": self._index, "delta": delta})
+
+    def _turn_to(self, block: str) -> bytes:
+        ended = self._stop_block()
+        self._block = block
+        self._index += 1
+        empty = {"type": block, block: ""} | ({"signature": ""} if block == "thinking" else {})
+        start = {"type": "content_block_start", "index": self._index, "content_block": empty}
+        return ended + named_event(start)
+
+    def _stop_block(self) -> bytes:
+        if self._block is None:
+            return b""
+        signed = self._delta(_SIGNATURE) if self._block == "thinking" else b""
+        return signed + named_event({"type": "content_block_stop", "index": self._index})
+
+
+class AnthropicSpeaker:
+    """The protocol anthropic-messages."""
+
+    def path(self, base_path: str) -> str:
+        """Return the path of messages under a base path that may end in /v1 or /messages."""
+        if base_path.endswith("/messages"):
+            return base_path
+        return base_path + ("/messages" if base_path.endswith("/v1") else "/v1/messages")
+
+    def hear(self, body: Mapping[str, Any], endpoint: Endpoint) -> Ask | Refusal:
+        """Return what the body asks; max_tokens must be there, and stream be true."""
+        limit = limit_of(body, "max_tokens")
+        if isinstance(limit, Refusal):
+            return limit
+        if limit is None:
+            return refuse_body("max_tokens: Field required")
+        if not isinstance(body.get("messages"), list) or not body["messages"]:
+            return refuse_body("messages: at least one message is required")
+        if body.get("stream") is not True:
+            return refuse_body("stream: this simulated endpoint only streams")
+        thinking = body.get("thinking")
+        kind = thinking.get("type") if isinstance(thinking, dict) else None
+        text = "".join(texts_in([body.get("system"), body["messages"]]))
+        return Ask(
+            model=endpoint.provider_model,
+            prompt_tokens=count_prompt_tokens(text),
+            max_tokens=limit,
+            reasons=kind in ("enabled", "adaptive"),
+            room_tokens=endpoint.reasoning_tokens,
+            wants_usage=True,
+        )
+
+    def voice(
+        self, endpoint: Endpoint, ask: Ask, *, request_id: str, created: int
+    ) -> AnthropicVoice:
+        """Return the voice of one answer."""
+        return AnthropicVoice(endpoint, ask, request_id)
