@@ -76,4 +76,6 @@ def _listen(environment: Mapping[str, str], faults: list[str]) -> tuple[str, int
     if not host or not port:
         faults.append(f'PACEWATCH_LISTEN: "{listen}" is no address (form: host:port)')
         return "", 0
+    if fault := refuse_unencrypted("PACEWATCH_LISTEN", f"http://{listen}", environment):
+        faults.append(fault)
     return host, port

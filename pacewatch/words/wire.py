@@ -1,8 +1,7 @@
 """JSON of the two wires: the task that names a run, and the record that tells it.
 
-The worker writes records and reads tasks, the centre writes tasks. The centre reads records in
-`aggregator.api.record`,
-since strangers write those.
+The worker writes records and reads tasks, the centre writes tasks. The centre reads records by
+`aggregator.record`, since strangers write those.
 """
 
 import re

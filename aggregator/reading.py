@@ -1,0 +1,142 @@
+"""From pushed JSON to a Run, or to the reason why not."""
+
+import json
+import zlib
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from aggregator.record import Part, RequestPart, RunRecord
+from pacewatch.words.errors import WireError
+from pacewatch.words.timing import (
+    Chunks,
+    Connection,
+    Fault,
+    Identity,
+    ProviderTokens,
+    RateLimits,
+    Run,
+    ServerTimings,
+    Timing,
+    WorkerName,
+)
+from pacewatch.words.wire import VERSION
+
+_NUMBERS = frozenset({"at_us", "bytes", "tokens"})
+"""Lists of a request's chunks: they were validated as numbers, so nothing hides in them."""
+
+
+class AheadError(WireError):
+    """A record of a version that this centre does not know yet; kept raw until it does."""
+
+
+def read_record(raw: object) -> Run:
+    """Return the run that a pushed record tells.
+
+    Raises AheadError for a version not known yet, and WireError with the reason for any other
+    record that cannot be taken.
+    """
+    if not isinstance(raw, dict):
+        raise WireError(f"a JSON object is needed, not {type(raw).__name__}")
+    version = raw.get("v")
+    if isinstance(version, int) and version > VERSION:
+        raise AheadError(f"version {version} of the record is not known yet (known: {VERSION})")
+    try:
+        record = RunRecord.model_validate(raw)
+    except ValidationError as error:
+        raise WireError(_reason(error)) from error
+    except RecursionError as error:
+        raise WireError("the record is nested too deeply") from error
+    if has_figures(raw):
+        raise WireError("figures: a record holds what was seen; the centre computes the figures")
+    return _run(record)
+
+
+def has_figures(raw: Mapping[str, Any]) -> bool:
+    """Tell whether a member named `figures` stands anywhere in the record."""
+    waiting: list[Any] = [raw]
+    while waiting:
+        found = waiting.pop()
+        if isinstance(found, dict):
+            if "figures" in found:
+                return True
+            waiting += [
+                value
+                for name, value in found.items()
+                if not (name in _NUMBERS and isinstance(value, list))
+            ]
+        elif isinstance(found, list):
+            waiting += found
+    return False
+
+
+def packed(raw: object) -> bytes:
+    """Return a record as the store keeps it: JSON, zlib; raises WireError where it is too deep."""
+    try:
+        return zlib.compress(json.dumps(raw, separators=(",", ":")).encode(), 1)
+    except RecursionError as error:
+        raise WireError("the record is nested too deeply") from error
+
+
+def unpacked(record: bytes) -> Any:
+    """Return the JSON of a record that the store keeps."""
+    return json.loads(zlib.decompress(record))
+
+
+def _reason(error: ValidationError) -> str:
+    first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+    place = ".".join(str(part) for part in first["loc"][:6]) or "run"
+    return f"{place}: {first['msg'].removeprefix('Value error, ')}"[:300]
+
+
+def _run(record: RunRecord) -> Run:
+    return Run(
+        run_id=record.run,
+        execution=record.execution,
+        region=record.region,
+        worker=WorkerName(
+            id=record.worker.id, version=record.worker.version, catalog=record.worker.catalog
+        ),
+        endpoint=record.endpoint,
+        endpoint_hash=record.endpoint_hash,
+        workload=record.workload,
+        load=record.load,
+        simulated=record.simulated,
+        started_at=record.started_at,
+        declined=record.declined,
+        beside=record.beside,
+        cost_usd=record.cost_usd,
+        timings=tuple(_timing(request) for request in record.requests),
+    )
+
+
+def _timing(request: RequestPart) -> Timing:
+    chunks, told = request.chunks, request.provider_tokens
+    times, limits, fault = request.server_timings, request.limits, request.error
+    return Timing(
+        n=request.n,
+        outcome=request.outcome,
+        fault=None if fault is None else Fault(**_members(fault)),
+        flags=tuple(request.flags),
+        connection=Connection(**_members(request.connection)),
+        sent_us=request.sent_us,
+        headers_us=request.headers_us,
+        end_us=request.end_us,
+        stamp=request.stamp,
+        chunks=Chunks(
+            at_us=tuple(chunks.at_us),
+            size_bytes=tuple(chunks.bytes),
+            tokens=tuple(chunks.tokens),
+            kind=chunks.kind,
+        ),
+        provider_tokens=None if told is None else ProviderTokens(**_members(told)),
+        server_timings=None if times is None else ServerTimings(**_members(times)),
+        identity=Identity(**_members(request.identity)),
+        limits=None if limits is None else RateLimits(**_members(limits)),
+        finish=request.finish,
+    )
+
+
+def _members(part: Part) -> dict[str, Any]:
+    return dict(part.__dict__)

@@ -1,0 +1,125 @@
+"""The aggregator as a process."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+
+import pytest
+
+from aggregator import db
+
+PACEWATCH = (sys.executable, "-m", "pacewatch")
+CONFIG = '[[endpoint]]\nbase_url = "http://127.0.0.1:9/v1"\nmodel = "m"\n'
+
+
+@pytest.fixture
+def environment(database_url, tmp_path):
+    (tmp_path / "pacewatch.toml").write_text(CONFIG)
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    return {
+        **os.environ,
+        "PACEWATCH_CONFIG": str(tmp_path / "pacewatch.toml"),
+        "PACEWATCH_DATABASE_URL": database_url,
+        "PACEWATCH_LISTEN": f"127.0.0.1:{port}",
+    }
+
+
+def run(environment, *words):
+    return subprocess.run(
+        (*PACEWATCH, *words), env=environment, capture_output=True, text=True, timeout=60
+    )
+
+
+def wait_until_ready(process, address, timeout_s=30):
+    end = time.monotonic() + timeout_s
+    while time.monotonic() < end and process.poll() is None:
+        try:
+            return urllib.request.urlopen(f"http://{address}/readyz", timeout=5).status
+        except (urllib.error.URLError, ConnectionError):
+            time.sleep(0.05)
+    raise AssertionError(f"not ready: {process.poll()}")
+
+
+def test_it_serves_until_sigterm_and_ends_with_0_and_a_log_of_json_lines(environment):
+    assert run(environment, "migrate").returncode == 0
+    with subprocess.Popen(
+        (*PACEWATCH, "aggregator"), env=environment, stderr=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            assert wait_until_ready(process, environment["PACEWATCH_LISTEN"]) == 200
+        finally:
+            process.send_signal(signal.SIGTERM)
+        _, said = process.communicate(timeout=30)
+
+    assert process.returncode == 0
+    assert {json.loads(line)["process"] for line in said.splitlines()} <= {"aggregator"}
+
+
+def test_a_port_in_use_is_one_sentence_and_exit_code_1(environment):
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        address = f"127.0.0.1:{other.getsockname()[1]}"
+        done = run(environment | {"PACEWATCH_LISTEN": address}, "aggregator")
+
+    assert done.returncode == 1
+    assert done.stderr == (
+        f"pacewatch: PACEWATCH_LISTEN: cannot listen on {address}: address already in use "
+        "(allowed: a free port of an address of this host)\n"
+    )
+
+
+def test_a_store_without_tables_is_one_sentence_and_exit_code_1(environment):
+    done = run(environment, "aggregator")
+
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1] == (
+        "pacewatch: the store lacks migration 0001_start (pacewatch migrate makes it)"
+    )
+
+
+def test_a_store_of_the_other_kind_is_one_sentence_and_exit_code_1(environment, database_url):
+    db.migrate(database_url)
+    with db.connect(database_url) as connection:
+        db.require_store(connection, True)
+
+    done = run(environment, "aggregator")
+
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1] == (
+        "pacewatch: the store holds simulated measurements and this fleet is real "
+        "(allowed: a database of its own for each)"
+    )
+
+
+def test_tokens_are_issued_listed_and_revoked_and_shown_once(environment):
+    run(environment, "migrate")
+    token = run(environment, "token", "issue", "eu-west").stdout.strip()
+
+    listed = run(environment, "token", "list")
+    revoked = run(environment, "token", "revoke", "eu-west")
+    again = run(environment, "token", "revoke", "eu-west")
+
+    assert token.startswith("pacewatch_")
+    assert "eu-west" in listed.stdout
+    assert token not in listed.stdout
+    assert revoked.stdout == "revoked 1\n"
+    assert (again.returncode, again.stderr) == (
+        1,
+        'pacewatch: region "eu-west": no valid token to revoke (pacewatch token list)\n',
+    )
+
+
+def test_an_address_beyond_this_host_is_refused_in_clear(environment):
+    done = run(environment | {"PACEWATCH_LISTEN": "0.0.0.0:8420"}, "aggregator")
+
+    assert done.returncode == 2
+    assert "PACEWATCH_ALLOW_UNENCRYPTED=yes" in done.stderr
