@@ -24,6 +24,7 @@ from aggregator.rows import (
     read_rows,
     read_store,
 )
+from aggregator.standing import shown_workers
 from pacewatch.words.endpoint import parse_endpoint_id
 from pacewatch.words.metrics import METRICS, PLACE_LABELS, SERIES_LABELS
 from pacewatch.words.outcome import MISSED_REASONS, Outcome
@@ -36,10 +37,6 @@ FROM_ZERO_PURPOSES = (Purpose.SCHEDULED, Purpose.FIRST)
 """Purposes whose outcomes are all told from 0 on, before any request; the others from their first
 request on: all of them would be a hundred samples an endpoint and region.
 """
-
-WORKER_SHOWN = timedelta(days=1)
-"""A worker unseen for longer has no gauge, unless it is the last one its region had."""
-
 
 _ROLLING: tuple[tuple[str, str, str, tuple[float, ...]], ...] = (
     ("pacewatch_time_to_first_token_seconds", "ttft_s", "ttft_runs", (0.5, 0.95)),
@@ -235,16 +232,6 @@ def _add_missed(page: Page, labels: str, counted: Mapping[str, int]) -> None:
     for reason, runs in (dict.fromkeys(MISSED_REASONS, 0) | dict(counted)).items():
         more = label_text(("reason",), (reason,))
         page.add("pacewatch_runs_missed_total", f"{labels},{more}", runs)
-
-
-def shown_workers(workers: Sequence[WorkerRow], now: datetime) -> list[WorkerRow]:
-    """Return the workers that are told of: those seen within WORKER_SHOWN and the last one of each
-    region, so that a region that fell silent does not vanish.
-    """
-    last = {row.region: row for row in sorted(workers, key=lambda row: row.last_seen_at)}
-    return [
-        row for row in workers if now - row.last_seen_at <= WORKER_SHOWN or last[row.region] is row
-    ]
 
 
 def _add_worker(page: Page, row: WorkerRow, store: StoreRow | None, simulated: str) -> None:

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TypeVar
+from uuid import UUID
 
 from psycopg.rows import class_row
 
@@ -66,12 +67,17 @@ class SeriesRow:
     ttft_low: float | None
     ttft_high: float | None
     answer_runs: int
+    answer_low: float | None
+    answer_high: float | None
     speed_runs: int
     speed_low: float | None
     speed_high: float | None
     end_to_end_runs: int
+    end_to_end_low: float | None
+    end_to_end_high: float | None
     newest_at: datetime | None
     latest_at: datetime | None
+    latest_run_id: UUID | None
     latest_outcome: str | None
     latest_ttft_s: float | None
     latest_output_tokens_per_s: float | None

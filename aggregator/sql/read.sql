@@ -15,10 +15,10 @@ select s.series_id, s.endpoint, s.region, s.workload, s.load, s.simulated,
        coalesce(st.runs, 0) as runs, coalesce(st.requests, 0) as requests, coalesce(st.good, 0) as good,
        st.ttft_s, st.answer_s, st.output_tokens_per_s, st.end_to_end_s,
        coalesce(st.ttft_runs, 0) as ttft_runs, st.ttft_low, st.ttft_high,
-       coalesce(st.answer_runs, 0) as answer_runs,
+       coalesce(st.answer_runs, 0) as answer_runs, st.answer_low, st.answer_high,
        coalesce(st.speed_runs, 0) as speed_runs, st.speed_low, st.speed_high,
-       coalesce(st.end_to_end_runs, 0) as end_to_end_runs,
-       st.newest_at, st.latest_at, st.latest_outcome, st.latest_ttft_s,
+       coalesce(st.end_to_end_runs, 0) as end_to_end_runs, st.end_to_end_low, st.end_to_end_high,
+       st.newest_at, st.latest_at, st.latest_run_id, st.latest_outcome, st.latest_ttft_s,
        st.latest_output_tokens_per_s, st.latest_end_to_end_s, st.last_success_at,
        coalesce(st.tried, 0) as tried, coalesce(st.succeeded, 0) as succeeded
 from series s
@@ -51,7 +51,7 @@ select series_id,
 from run
 where series_id = any (%(series)s)
   and slot_at > %(after)s and slot_at <= %(now)s
-  and purpose in ('scheduled', 'first', 'sentinel')
+  and rolls
 group by series_id;
 
 -- name: select_last_runs
@@ -63,7 +63,7 @@ cross join lateral (
     from run
     where run.series_id = asked.series_id
       and slot_at > %(after)s
-      and purpose in ('scheduled', 'first', 'sentinel')
+      and rolls
     order by slot_at desc
     limit 2
 ) as last
@@ -72,10 +72,11 @@ order by asked.series_id, last.slot_at desc;
 -- name: select_hidden_series
 -- series whose latest run was answered with most of the reasoning hidden
 select asked.series_id
-from unnest(%(series)s::integer[], %(latest)s::timestamptz[]) as asked (series_id, latest_at)
+from unnest(%(series)s::integer[], %(runs)s::uuid[], %(latest)s::timestamptz[])
+    as asked (series_id, run_id, latest_at)
 where exists (
     select from timing
-    where timing.series_id = asked.series_id
+    where timing.run_id = asked.run_id
       and timing.slot_at = asked.latest_at
       and 'hidden_reasoning' = any (timing.flags)
 );

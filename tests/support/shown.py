@@ -3,6 +3,7 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from uuid import UUID
 
 from aggregator.metrics import Rows
 from aggregator.rows import (
@@ -52,12 +53,17 @@ SERIES = SeriesRow(
     ttft_low=0.27,
     ttft_high=0.36,
     answer_runs=23,
+    answer_low=0.56,
+    answer_high=0.66,
     speed_runs=22,
     speed_low=466.0,
     speed_high=479.0,
     end_to_end_runs=23,
+    end_to_end_low=2.35,
+    end_to_end_high=2.45,
     newest_at=NOW - timedelta(minutes=40),
     latest_at=NOW - timedelta(minutes=40),
+    latest_run_id=UUID(int=1),
     latest_outcome="ok",
     latest_ttft_s=0.33,
     latest_output_tokens_per_s=471.5,
@@ -79,12 +85,17 @@ UNMEASURED: dict[str, Any] = {
     "ttft_low": None,
     "ttft_high": None,
     "answer_runs": 0,
+    "answer_low": None,
+    "answer_high": None,
     "speed_runs": 0,
     "speed_low": None,
     "speed_high": None,
     "end_to_end_runs": 0,
+    "end_to_end_low": None,
+    "end_to_end_high": None,
     "newest_at": None,
     "latest_at": None,
+    "latest_run_id": None,
     "latest_outcome": None,
     "latest_ttft_s": None,
     "latest_output_tokens_per_s": None,

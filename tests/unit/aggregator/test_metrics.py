@@ -16,7 +16,8 @@ from support.shown import (
 )
 
 from aggregator.exposition import content_type, write_families
-from aggregator.metrics import WORKER_SHOWN, make_page
+from aggregator.metrics import make_page
+from aggregator.standing import WORKER_SHOWN
 from pacewatch.words.metrics import METRICS
 from pacewatch.words.outcome import MISSED_REASONS, Outcome
 

@@ -1,0 +1,185 @@
+"""Board and status as JSON documents. Pure; moments are RFC 3339 with Z, unknown is null."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from aggregator.board import Board, BoardEndpoint, BoardSeries
+from aggregator.cells import Cell, Latest, Statistic
+from aggregator.rows import WorkerRow
+from aggregator.standing import RegionStanding
+from aggregator.status import FailingEndpoint, Status
+from pacewatch.words.figures import DEFINITION
+from pacewatch.words.slot import to_rfc3339
+
+_QUANTILES = ("p5", "p25", "p50", "p75", "p95")
+
+Document = dict[str, Any]
+
+
+def board_document(board: Board) -> Document:
+    """Return the document of `/api/board`."""
+    return {
+        "at": to_rfc3339(board.at),
+        "simulated": board.simulated,
+        "definition": DEFINITION,
+        "window_s": int(board.window.total_seconds()),
+        "regions": [_region_line(region) for region in board.regions],
+        "workloads": list(board.workloads),
+        "next_slot_at": _moment(board.next_slot_at),
+        "models": [
+            {
+                "model": model.model,
+                "endpoints": [_endpoint(endpoint) for endpoint in model.endpoints],
+            }
+            for model in board.models
+        ],
+    }
+
+
+def status_document(status: Status) -> Document:
+    """Return the document of `/api/status`."""
+    return {
+        "at": to_rfc3339(status.at),
+        "simulated": status.simulated,
+        "problems": list(status.problems),
+        "catalog": status.catalog,
+        "ticked_at": _moment(status.ticked_at),
+        "endpoints": status.endpoints,
+        "measured": status.measured,
+        "regions": [
+            {
+                **_region_line(region),
+                "workers": [_worker(worker, status.catalog) for worker in region.workers],
+            }
+            for region in status.regions
+        ],
+        "failing": [_failing(endpoint) for endpoint in status.failing],
+    }
+
+
+def entity_tag(document: Document) -> str:
+    """Return a tag that changes with anything in the document but the moment it was made."""
+    kept = {name: value for name, value in document.items() if name != "at"}
+    text = json.dumps(kept, sort_keys=True, separators=(",", ":"))
+    return f'W/"{hashlib.sha256(text.encode()).hexdigest()[:32]}"'
+
+
+def _moment(moment: datetime | None) -> str | None:
+    return None if moment is None else to_rfc3339(moment)
+
+
+def _region_line(region: RegionStanding) -> Document:
+    return {
+        "region": region.region,
+        "state": str(region.state),
+        "last_seen_at": _moment(region.last_seen_at),
+    }
+
+
+def _endpoint(endpoint: BoardEndpoint) -> Document:
+    facts = endpoint.facts
+    return {
+        "endpoint": facts.endpoint,
+        "provider": facts.provider,
+        "provider_name": facts.provider_name,
+        "model": facts.model,
+        "precision": facts.precision,
+        "protocol": facts.protocol,
+        "importance": facts.importance,
+        "location": facts.location,
+        "account": facts.account,
+        "tier": facts.tier,
+        "active": facts.active,
+        "simulated": endpoint.simulated,
+        "series": [_series(series) for series in endpoint.series],
+    }
+
+
+def _series(series: BoardSeries) -> Document:
+    return {
+        "workload": series.workload,
+        "load": str(series.load),
+        "pooled": _cell(series.pooled),
+        "regions": {region: _cell(cell) for region, cell in series.regions.items()},
+    }
+
+
+def _cell(cell: Cell) -> Document:
+    return {
+        "state": str(cell.state),
+        "runs": cell.runs,
+        "fewest_runs": cell.fewest_runs,
+        "requests": cell.requests,
+        "good": cell.good,
+        **{str(name): _statistic(found) for name, found in cell.statistics.items()},
+        "newest_at": _moment(cell.newest_at),
+        "latest": _latest(cell.latest),
+        "last_success_at": _moment(cell.last_success_at),
+        "failing_in": list(cell.failing_in),
+    }
+
+
+def _statistic(statistic: Statistic) -> Document:
+    found = statistic.quantiles
+    quantiles: Mapping[str, float | None] = (
+        {} if found is None else dict(zip(_QUANTILES, found, strict=True))
+    )
+    return {
+        "median": statistic.median,
+        "low": statistic.low,
+        "high": statistic.high,
+        "runs": statistic.runs,
+        **{name: value for name, value in quantiles.items() if name != "p50"},
+    }
+
+
+def _latest(latest: Latest | None) -> Document | None:
+    if latest is None:
+        return None
+    return {
+        "at": to_rfc3339(latest.at),
+        "region": latest.region,
+        "outcome": latest.outcome,
+        "ttft_s": latest.ttft_s,
+        "output_tokens_per_s": latest.output_tokens_per_s,
+        "end_to_end_s": latest.end_to_end_s,
+        "answer_only": latest.answer_only,
+    }
+
+
+def _worker(worker: WorkerRow, catalog: str | None) -> Document:
+    return {
+        "worker": worker.worker,
+        "version": worker.version,
+        "last_seen_at": to_rfc3339(worker.last_seen_at),
+        "clock_offset_s": worker.clock_offset_s,
+        "catalog": worker.catalog,
+        "catalog_mismatch": None if catalog is None else worker.catalog != catalog,
+        "in_hand": worker.in_hand,
+        "outbox_runs": worker.outbox_runs,
+        "budget_left_usd": worker.budget_left_usd,
+    }
+
+
+def _failing(endpoint: FailingEndpoint) -> Document:
+    facts = endpoint.facts
+    return {
+        "endpoint": facts.endpoint,
+        "provider_name": facts.provider_name,
+        "model": facts.model,
+        "importance": facts.importance,
+        "series": [
+            {
+                "region": series.region,
+                "workload": series.workload,
+                "load": series.load,
+                "outcome": series.outcome,
+                "latest_at": to_rfc3339(series.latest_at),
+                "last_success_at": _moment(series.last_success_at),
+            }
+            for series in endpoint.series
+        ],
+    }

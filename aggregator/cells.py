@@ -1,0 +1,193 @@
+"""An endpoint's figures for one workload and load: in one region, or pooled over several. Pure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from aggregator.pooled import fewest_runs, pooled_median
+from aggregator.rows import RunFigures, SeriesRow
+from pacewatch.words.flag import Figure
+from pacewatch.words.slot import Load
+
+FIGURES = (Figure.SPEED, Figure.TTFT, Figure.ANSWER, Figure.END_TO_END)
+"""The figures that are shown, in their order."""
+
+_STEMS = {
+    Figure.SPEED: "speed",
+    Figure.TTFT: "ttft",
+    Figure.ANSWER: "answer",
+    Figure.END_TO_END: "end_to_end",
+}
+"""What the columns of a figure's count and interval begin with."""
+
+_MEDIAN = 2
+
+
+class State(StrEnum):
+    """How much there is to show."""
+
+    SHOWN = "shown"
+    INSUFFICIENT = "insufficient"
+    """There are runs, and no figure has enough of them for a median."""
+    UNMEASURED = "unmeasured"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statistic:
+    """One figure over the window."""
+
+    median: float | None = None
+    """None: too few runs have the figure."""
+    low: float | None = None
+    high: float | None = None
+    """Bounds of the median's interval; None where none can be given."""
+    runs: int = 0
+    """Runs that have the figure."""
+    quantiles: tuple[float | None, ...] | None = None
+    """p5, p25, p50, p75, p95; p50 over runs, the others over requests. None: pooled, or too few."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Latest:
+    """The latest run of a series."""
+
+    at: datetime
+    region: str
+    outcome: str
+    ttft_s: float | None
+    output_tokens_per_s: float | None
+    end_to_end_s: float | None
+    answer_only: bool
+    """True: the reasoning was hidden, so the speed is of the answer alone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """The figures of an endpoint for one workload and load, in one region or over several."""
+
+    state: State
+    runs: int
+    fewest_runs: int
+    """So many runs a median needs."""
+    requests: int
+    good: int
+    statistics: Mapping[Figure, Statistic]
+    newest_at: datetime | None
+    latest: Latest | None
+    last_success_at: datetime | None
+    failing_in: tuple[str, ...]
+    """Regions whose latest runs failed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Around:
+    """What a series' row does not tell of itself."""
+
+    now: datetime
+    window: timedelta
+    failing: frozenset[int] = frozenset()
+    """Ids of the series whose latest runs failed."""
+    answer_only: frozenset[int] = frozenset()
+    """Ids of the series whose latest run hid its reasoning."""
+
+
+def region_cell(row: SeriesRow, around: Around) -> Cell:
+    """Return the cell of one series; a window that emptied holds nothing, whatever the row says."""
+    within = row.is_in_window(around.now, around.window)
+    enough = fewest_runs(Load(row.load))
+    statistics = {figure: _own(row, figure, enough, within=within) for figure in FIGURES}
+    runs = row.runs if within else 0
+    return Cell(
+        state=_state(runs, statistics),
+        runs=runs,
+        fewest_runs=enough,
+        requests=row.requests if within else 0,
+        good=row.good if within else 0,
+        statistics=statistics,
+        newest_at=row.newest_at if within else None,
+        latest=_latest(row, around),
+        last_success_at=row.last_success_at,
+        failing_in=(row.region,) if row.series_id in around.failing else (),
+    )
+
+
+def pooled_cell(cells: Mapping[str, Cell], figures: Mapping[str, RunFigures]) -> Cell:
+    """Return the cell over regions, given by region with the figures of their runs; of a single
+    measured region it is that region's own.
+    """
+    measured = [cell for cell in cells.values() if cell.runs]
+    first = next(iter(cells.values()))
+    if len(cells) == 1:
+        return first
+    if len(measured) == 1:
+        statistics = measured[0].statistics
+    else:
+        statistics = {name: _pooled(name, figures, first.fewest_runs) for name in FIGURES}
+    runs = sum(cell.runs for cell in measured)
+    return Cell(
+        state=_state(runs, statistics),
+        runs=runs,
+        fewest_runs=first.fewest_runs,
+        requests=sum(cell.requests for cell in measured),
+        good=sum(cell.good for cell in measured),
+        statistics=statistics,
+        newest_at=max((cell.newest_at for cell in measured if cell.newest_at), default=None),
+        latest=max(
+            (cell.latest for cell in cells.values() if cell.latest),
+            key=lambda latest: latest.at,
+            default=None,
+        ),
+        last_success_at=max(
+            (cell.last_success_at for cell in cells.values() if cell.last_success_at), default=None
+        ),
+        failing_in=tuple(region for cell in cells.values() for region in cell.failing_in),
+    )
+
+
+def _own(row: SeriesRow, figure: Figure, enough: int, *, within: bool) -> Statistic:
+    stored: Sequence[float | None] | None = getattr(row, figure)
+    stem = _STEMS[figure]
+    runs: int = getattr(row, f"{stem}_runs")
+    if not within:
+        return Statistic()
+    if stored is None or runs < enough:
+        return Statistic(runs=runs)
+    return Statistic(
+        median=stored[_MEDIAN],
+        low=getattr(row, f"{stem}_low"),
+        high=getattr(row, f"{stem}_high"),
+        runs=runs,
+        quantiles=tuple(stored),
+    )
+
+
+def _pooled(figure: Figure, figures: Mapping[str, RunFigures], enough: int) -> Statistic:
+    samples = {region: getattr(runs, figure) or () for region, runs in figures.items()}
+    pooled = pooled_median(samples)
+    if pooled is None:
+        return Statistic()
+    if pooled.runs < enough:
+        return Statistic(runs=pooled.runs)
+    return Statistic(median=pooled.value, low=pooled.low, high=pooled.high, runs=pooled.runs)
+
+
+def _state(runs: int, statistics: Mapping[Figure, Statistic]) -> State:
+    if not runs:
+        return State.UNMEASURED
+    shown = any(statistic.median is not None for statistic in statistics.values())
+    return State.SHOWN if shown else State.INSUFFICIENT
+
+
+def _latest(row: SeriesRow, around: Around) -> Latest | None:
+    if row.latest_at is None:
+        return None
+    return Latest(
+        at=row.latest_at,
+        region=row.region,
+        outcome=row.latest_outcome or "ok",
+        ttft_s=row.latest_ttft_s,
+        output_tokens_per_s=row.latest_output_tokens_per_s,
+        end_to_end_s=row.latest_end_to_end_s,
+        answer_only=row.series_id in around.answer_only,
+    )

@@ -1,0 +1,140 @@
+"""Whether the fleet itself is well: regions, dispatch, endpoints that fail now."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from aggregator.db import Connection
+from aggregator.rows import (
+    EndpointRow,
+    LastRun,
+    SeriesRow,
+    StoreRow,
+    WorkerRow,
+    read_rows,
+    read_store,
+)
+from aggregator.standing import (
+    FailingSeries,
+    RegionStanding,
+    RegionState,
+    failing_endpoints,
+    failing_series,
+    region_standings,
+    suspects,
+)
+from pacewatch.words.fleet import Fleet
+from pacewatch.words.text import age_text, word_text
+
+DISPATCH_SILENT_AFTER = timedelta(minutes=2)
+"""Without a finished tick for longer, nothing is being dispatched."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailingEndpoint:
+    """An endpoint with series whose latest runs failed."""
+
+    facts: EndpointRow
+    series: tuple[FailingSeries, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Status:
+    """The fleet at one moment."""
+
+    at: datetime
+    simulated: bool
+    catalog: str | None
+    """Hash of the centre's catalog."""
+    ticked_at: datetime | None
+    """The dispatcher's latest finished tick."""
+    regions: tuple[RegionStanding, ...]
+    endpoints: int
+    """Endpoints that are probed."""
+    measured: int
+    """Those of them with a run in the window."""
+    failing: tuple[FailingEndpoint, ...]
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """Return what is wrong, a sentence each; none: all is well."""
+        return (
+            *_dispatch_problems(self),
+            *(sentence for one in self.regions for sentence in _region_problems(one, self.at)),
+            *(_failing_problem(one) for one in self.failing),
+        )
+
+
+def read_status(connection: Connection, fleet: Fleet, now: datetime) -> Status:
+    """Return how the fleet stands at the connection's one moment; raises StoreError."""
+    window = timedelta(seconds=fleet.schedule.window_s)
+    endpoints = read_rows(connection, EndpointRow, "select_endpoints")
+    active = {row.endpoint: row for row in endpoints if row.active}
+    series = [
+        row
+        for row in read_rows(connection, SeriesRow, "select_series")
+        if row.endpoint in active and row.region in fleet.regions
+    ]
+    last = read_rows(
+        connection, LastRun, "select_last_runs", series=suspects(series), after=now - window
+    )
+    return make_status(
+        read_store(connection),
+        regions=region_standings(
+            fleet.regions, read_rows(connection, WorkerRow, "select_workers"), now
+        ),
+        active=active,
+        series=series,
+        failing=failing_series(last),
+        now=now,
+        window=window,
+    )
+
+
+def make_status(  # noqa: PLR0913 - the rows of six tables
+    store: StoreRow | None,
+    *,
+    regions: tuple[RegionStanding, ...],
+    active: Mapping[str, EndpointRow],
+    series: Sequence[SeriesRow],
+    failing: frozenset[int],
+    now: datetime,
+    window: timedelta,
+) -> Status:
+    """Return the status of active endpoints with their series. Pure."""
+    return Status(
+        at=now,
+        simulated=store is not None and store.simulated,
+        catalog=None if store is None else store.catalog_hash,
+        ticked_at=None if store is None else store.ticked_at,
+        regions=regions,
+        endpoints=len(active),
+        measured=len({row.endpoint for row in series if row.is_in_window(now, window)}),
+        failing=tuple(
+            FailingEndpoint(facts=active[endpoint], series=rows)
+            for endpoint, rows in failing_endpoints(series, failing).items()
+        ),
+    )
+
+
+def _dispatch_problems(status: Status) -> tuple[str, ...]:
+    if status.ticked_at is None:
+        return ("dispatch: no central worker has made a tick yet, so nothing is sent",)
+    if status.at - status.ticked_at <= DISPATCH_SILENT_AFTER:
+        return ()
+    age = age_text(status.ticked_at, status.at)
+    return (f"dispatch: no central worker has made a tick for {age}, so nothing is sent",)
+
+
+def _region_problems(region: RegionStanding, now: datetime) -> tuple[str, ...]:
+    if region.state is RegionState.UNSEEN:
+        return (f"region {region.region}: no worker has reported yet",)
+    if region.state is RegionState.SILENT:
+        return (f"region {region.region}: silent for {age_text(region.last_seen_at, now)}",)
+    return ()
+
+
+def _failing_problem(endpoint: FailingEndpoint) -> str:
+    outcomes = " and ".join(sorted({word_text(one.outcome) for one in endpoint.series}))
+    regions = ", ".join(sorted({one.region for one in endpoint.series}))
+    return f"endpoint {endpoint.facts.endpoint}: failing in {regions}: {outcomes}"
