@@ -1,0 +1,93 @@
+"""The time limits of one request. Only generated text stops or extends them, never bytes."""
+
+import asyncio
+from time import monotonic_ns
+
+from pacewatch.words.endpoint import Limits
+from pacewatch.words.outcome import Outcome
+from probe.network import TimeUp, Wire
+
+AFTER_END_NS = 2_000_000_000
+"""How long usage is waited for after the end of the answer."""
+
+ERROR_BODY_NS = 5_000_000_000
+"""How long the body of a refusal is waited for."""
+
+
+class Alarm:
+    """Rings the wire when the request has taken too long; `outcome` then says which limit it was.
+
+    Rung or not, text that had come by then still counts and winds it again.
+    """
+
+    def __init__(self, wire: Wire, limits: Limits) -> None:
+        """Keep the wire and the limits; nothing runs yet."""
+        self._wire = wire
+        self._limits = limits
+        self._loop = asyncio.get_running_loop()
+        self._from_ns = monotonic_ns()
+        self._token_ns: int | None = None
+        self._end_ns: int | None = None
+        self._refused_ns: int | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self.outcome = Outcome.TIMEOUT_FIRST_TOKEN
+
+    def begin(self) -> None:
+        """Run from now: the request is being sent; if it cannot be, it has no first token."""
+        self._from_ns = monotonic_ns()
+        self._wind()
+
+    def sent(self, at_ns: int) -> None:
+        """Run from the moment of the send."""
+        self._from_ns = at_ns
+
+    def token(self, at_ns: int) -> None:
+        """Note generated text."""
+        is_first, self._token_ns = self._token_ns is None, at_ns
+        if self._end_ns is not None:
+            self._end_ns = at_ns
+        if is_first or self._timer is None:
+            self._wind()
+
+    def ended(self, at_ns: int) -> None:
+        """Note the end of the answer: from here on nothing is a fault."""
+        self._end_ns = at_ns
+        self._wind()
+
+    def refused(self, at_ns: int) -> None:
+        """Note that the answer is a refusal, whose body is all that is still wanted."""
+        self._refused_ns = at_ns
+        self._wind()
+
+    def stop(self) -> None:
+        """Ring no more."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _due(self) -> tuple[int, Outcome]:
+        """Return when it rings, and for what."""
+        if self._end_ns is not None:
+            return self._end_ns + AFTER_END_NS, Outcome.OK
+        if self._refused_ns is not None:
+            return self._refused_ns + ERROR_BODY_NS, Outcome.OK
+        total = self._from_ns + round(self._limits.total_s * 1e9), Outcome.TIMEOUT_TOTAL
+        if self._token_ns is None:
+            first = self._from_ns + round(self._limits.first_token_s * 1e9)
+            return min((first, Outcome.TIMEOUT_FIRST_TOKEN), total, key=lambda due: due[0])
+        stall = self._token_ns + round(self._limits.stall_s * 1e9)
+        return min((stall, Outcome.TIMEOUT_STALL), total, key=lambda due: due[0])
+
+    def _wind(self) -> None:
+        self.stop()
+        self._wire.set_time_up(0, None)
+        at_ns, _ = self._due()
+        self._timer = self._loop.call_at(at_ns / 1e9, self._ring)
+
+    def _ring(self) -> None:
+        self._timer = None
+        at_ns, self.outcome = self._due()
+        if monotonic_ns() < at_ns:
+            self._wind()
+        else:
+            self._wire.set_time_up(at_ns, TimeUp())

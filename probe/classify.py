@@ -1,0 +1,173 @@
+"""The one border: status, error code, exception or end of an answer -> how the request ended.
+
+The most specific wins. Whatever falls through is `internal`, is logged with its type, and never
+counts against a provider. No text of a fault holds a key or a prompt.
+"""
+
+import json
+import logging
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import httpcore2
+
+from pacewatch import log
+from pacewatch.words.error_code import outcome_of_code
+from pacewatch.words.outcome import Outcome
+from pacewatch.words.timing import Fault
+from probe.connect import NoLink
+from probe.headers import retry_after_s
+from probe.network import BrokenLink, NotHttp
+from probe.protocols.foreign import word
+from probe.protocols.interface import MalformedAnswer
+
+_LOGGER = logging.getLogger(__name__)
+
+_STATUS = {
+    401: Outcome.AUTH,
+    402: Outcome.PAYMENT,
+    403: Outcome.AUTH,
+    404: Outcome.NOT_SERVED,
+    429: Outcome.RATE_LIMITED,
+    503: Outcome.OVERLOADED,
+    529: Outcome.OVERLOADED,
+}
+
+_CODE_FIELDS = ("code", "type", "status", "__type", "error_code", "reason")
+"""Where an error object holds its code, the most telling first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ending:
+    """How a request ended."""
+
+    outcome: Outcome
+    fault: Fault | None = None
+
+
+def of_status(status: int, headers: Mapping[str, str], body: bytes, now: datetime) -> Ending:
+    """Return the ending of an answer whose status is not 2xx."""
+    codes = list(_codes(body))
+    if (named := headers.get("x-amzn-errortype")) is not None:
+        codes.append(named.split(":")[0])
+    outcome = _STATUS.get(status) or _of_class(status)
+    if status >= 400:
+        outcome = next((told for code in codes if (told := outcome_of_code(code))), outcome)
+    return Ending(
+        outcome=outcome,
+        fault=Fault(
+            status=status,
+            type=fault_word(codes[0]) if codes else None,
+            retry_after_s=retry_after_s(headers, now),
+        ),
+    )
+
+
+def _of_class(status: int) -> Outcome:
+    if status >= 500:
+        return Outcome.SERVER_ERROR
+    return Outcome.REJECTED if status >= 300 else Outcome.MALFORMED
+
+
+def _codes(body: bytes) -> Iterator[str]:
+    """Yield the error codes and types that a body tells, the most telling first."""
+    try:
+        told: Any = json.loads(body)
+    except (ValueError, RecursionError):
+        return
+    if isinstance(told, list) and told:
+        told = told[0]
+    for level in _levels(told):
+        for field in _CODE_FIELDS:
+            if code := word(level.get(field)):
+                yield code.rpartition("#")[2]
+
+
+def _levels(told: object) -> Iterator[dict[str, Any]]:
+    """Yield the objects that may hold the code: the error, what lies in it, what it lies in."""
+    if not isinstance(told, dict):
+        return
+    error = told.get("error")
+    if isinstance(error, str) and "code" not in told:
+        yield {"code": error}
+    if isinstance(error, dict):
+        yield error
+        inner = error.get("innererror") or error.get("inner_error")
+        if isinstance(inner, dict):
+            yield inner
+        details = error.get("details")
+        for detail in details if isinstance(details, list) else ():
+            if isinstance(detail, dict):
+                yield detail
+    yield told
+
+
+def of_exception(error: Exception, *, status: int | None, has_ended: bool) -> Ending:
+    """Return the ending that an exception stands for; logs what nobody expected.
+
+    `has_ended`: the other side had closed the connection when it was raised.
+    """
+    if isinstance(error, NoLink):
+        if error.outcome is Outcome.INTERNAL:
+            log.event(_LOGGER, "probe.no_link", level=logging.WARNING, reason=error.reason)
+        return Ending(outcome=error.outcome, fault=Fault(type=fault_word(error.reason)))
+    if isinstance(error, MalformedAnswer):
+        return Ending(outcome=Outcome.MALFORMED, fault=Fault(status=status, type=str(error)))
+    if isinstance(error, BrokenLink):
+        cause = error.__cause__
+        kind = type(cause).__name__ if cause is not None else None
+        return Ending(outcome=Outcome.DISCONNECTED, fault=Fault(status=status, type=kind))
+    if isinstance(error, NotHttp):
+        return Ending(outcome=Outcome.MALFORMED, fault=Fault(type="no_http"))
+    if isinstance(error, httpcore2.RemoteProtocolError):
+        if has_ended:
+            return Ending(outcome=Outcome.DISCONNECTED, fault=_fault_with(status))
+        return Ending(outcome=Outcome.MALFORMED, fault=Fault(status=status, type="bad_http"))
+    log.event(
+        _LOGGER,
+        "probe.internal",
+        level=logging.ERROR,
+        fault_type=type(error).__name__,
+        fault_at=_place(error),
+    )
+    return Ending(outcome=Outcome.INTERNAL, fault=Fault(type=type(error).__name__))
+
+
+def _fault_with(status: int | None) -> Fault | None:
+    return None if status is None else Fault(status=status)
+
+
+def _place(error: Exception) -> str | None:
+    """Return the file and line that an exception came from; its text may hold what must not be
+    told.
+    """
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is None:
+        return None
+    return f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"
+
+
+def of_stream_fault(code: str | None, status: int | None) -> Ending:
+    """Return the ending of an error inside a 200: always the same outcome, whatever its code."""
+    return Ending(outcome=Outcome.STREAM_ERROR, fault=Fault(status=status, type=fault_word(code)))
+
+
+def fault_word(told: str | None) -> str | None:
+    """Return an error code fit to be kept, one short word; None for what is no code."""
+    if told is None:
+        return None
+    text = "_".join(told.split())
+    return text if 0 < len(text) <= 80 else None
+
+
+def without_secret(told: str | None, secrets: tuple[str, ...]) -> str | None:
+    """Return a provider's word; None where it repeats a secret, or is part of one."""
+    if told is None or any(
+        secret in told or (len(told) > 7 and told in secret) for secret in secrets
+    ):
+        return None
+    return told

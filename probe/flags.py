@@ -1,0 +1,77 @@
+"""The remarks on a timing that its own worker can make."""
+
+from collections.abc import Sequence
+
+from pacewatch.words.figures import arrivals, is_burst
+from pacewatch.words.flag import Flag
+from pacewatch.words.outcome import Outcome
+from pacewatch.words.timing import ANSWER, TOOL
+from probe.seen import Seen
+
+CLOCK_GAP_NS = 1_000_000
+"""Between the clock readings around the send; above it the first token's time is in doubt."""
+
+HIDDEN_TOKENS = 16
+"""Billed tokens that were not streamed: up to here it is the vocabularies that differ."""
+
+LONGEST_CYCLE = 24
+"""A text whose shortest repeated part is no longer than this many tokens is looked at."""
+
+_CYCLE_PART = 0.6
+"""Part of the text that such a cycle must make up."""
+
+_LEAST_TOKENS = 48
+"""A text of fewer tokens is not called degenerate: a list repeats itself too."""
+
+
+def flags_of(  # noqa: PLR0913 - what the flags are of
+    seen: Seen,
+    *,
+    outcome: Outcome,
+    at_us: Sequence[int],
+    tokens: Sequence[int],
+    output_tokens: int,
+    via_proxy: bool,
+) -> tuple[Flag, ...]:
+    """Return the flags in the order of their words; a failed request has none of its text's."""
+    flags: set[Flag] = set()
+    if via_proxy:
+        flags.add(Flag.VIA_PROXY)
+    if seen.send_gap_ns > CLOCK_GAP_NS:
+        flags.add(Flag.CLOCK_GAP)
+    if outcome in (Outcome.OK, Outcome.EMPTY) and seen.end is not None and seen.end.is_truncated:
+        flags.add(Flag.TRUNCATED)
+    if outcome is Outcome.OK:
+        flags |= _of_answer(seen, at_us, tokens, output_tokens)
+    return tuple(flag for flag in Flag if flag in flags)
+
+
+def _of_answer(
+    seen: Seen, at_us: Sequence[int], tokens: Sequence[int], output_tokens: int
+) -> set[Flag]:
+    told, total = seen.tokens, sum(tokens)
+    billed = told.output if told is not None and told.output is not None else total
+    found = {
+        Flag.BURST: is_burst(arrivals(at_us, tokens)),
+        Flag.CACHED: told is not None and bool(told.cached_input),
+        Flag.SHORT_ANSWER: (
+            max(billed, total) < output_tokens / 2
+            and not (seen.end is not None and seen.end.is_truncated)
+        ),
+        Flag.HIDDEN_REASONING: billed - total > max(HIDDEN_TOKENS, billed / 2),
+        Flag.NO_ANSWER: ANSWER not in seen.kinds,
+        Flag.TOOL_CALL: TOOL in seen.kinds,
+        Flag.DEGENERATE: is_degenerate("".join(seen.texts).split()),
+    }
+    return {flag for flag, is_set in found.items() if is_set}
+
+
+def is_degenerate(words: Sequence[str]) -> bool:
+    """Tell whether a text repeats itself: one word, or a short cycle, over most of it."""
+    size = len(words)
+    if size < _LEAST_TOKENS:
+        return False
+    return any(
+        sum(a == b for a, b in zip(words, words[cycle:], strict=False)) >= _CYCLE_PART * size
+        for cycle in range(1, LONGEST_CYCLE + 1)
+    )

@@ -1,0 +1,88 @@
+"""What providers say, taken with care: bounded words, whole counts, their timings in one form."""
+
+import math
+from typing import Any
+
+from pacewatch.words.timing import ServerTimings
+
+MAX_WORD = 120
+MAX_COUNT = 1_000_000_000
+MAX_TOLD = 40
+"""Of a provider's own timings: how many are kept."""
+
+
+def word(told: object) -> str | None:
+    """Return a name or code as one line; None for none, for too much, or for a structure."""
+    if isinstance(told, bool) or not isinstance(told, str | int):
+        return None
+    text = " ".join(str(told).split())
+    return text if 0 < len(text) <= MAX_WORD and text.isprintable() else None
+
+
+def count(told: object) -> int | None:
+    """Return a number of tokens; None for what is not a whole number from 0."""
+    if isinstance(told, float) and told.is_integer():
+        told = int(told)
+    if isinstance(told, bool) or not isinstance(told, int):
+        return None
+    return told if 0 <= told <= MAX_COUNT else None
+
+
+def number(told: object) -> float | None:
+    """Return a finite number that is not negative, also where it is told as text; else None."""
+    if isinstance(told, str):
+        try:
+            told = float(told)
+        except ValueError:
+            return None
+    if isinstance(told, bool) or not isinstance(told, int | float):
+        return None
+    return float(told) if math.isfinite(told) and 0 <= told <= MAX_COUNT else None
+
+
+_SECONDS: dict[str, tuple[str, ...]] = {
+    "queue_s": ("queue_time", "server-queue-time"),
+    "prompt_s": ("prompt_time", "prompt-processing-time"),
+    "completion_s": ("completion_time", "completion_time_s"),
+    "total_s": ("total_time", "total_latency", "server-processing-time"),
+    "ttft_s": ("time_to_first_token", "server-time-to-first-token"),
+    "tokens_per_s": ("completion_tokens_after_first_per_sec", "completion_tokens_per_sec"),
+}
+"""The names that providers give their own timings, all in seconds or per second; the first told
+counts.
+"""
+
+_NO_TIMES = frozenset({"prompt_tokens", "completion_tokens", "total_tokens"})
+
+
+def timings(usage: object, *others: object) -> ServerTimings | None:
+    """Return the provider's own timings; None where it told none.
+
+    `usage` counts as such only where one of its members is a time; the others are times by their
+    place.
+    """
+    told: dict[str, Any] = {}
+    known = {name for names in _SECONDS.values() for name in names}
+    if isinstance(usage, dict) and any(number(usage.get(name)) is not None for name in known):
+        told |= {name: value for name, value in usage.items() if name not in _NO_TIMES}
+    for other in others:
+        if isinstance(other, dict):
+            told |= other
+    as_told = {
+        str(name)[:MAX_WORD]: value
+        for name, value in list(told.items())[:MAX_TOLD]
+        if _is_kept(value)
+    }
+    if not as_told:
+        return None
+    first = {
+        field: next((n for name in names if (n := number(told.get(name))) is not None), None)
+        for field, names in _SECONDS.items()
+    }
+    return ServerTimings(**first, as_told=as_told)
+
+
+def _is_kept(value: object) -> bool:
+    if isinstance(value, str):
+        return word(value) is not None
+    return isinstance(value, bool) or number(value) is not None

@@ -1,0 +1,257 @@
+"""The chat completions protocol, as OpenAI wrote it and as its many speakers vary it.
+
+Only the choice with index 0 is read. Reasoning goes by several names, sometimes two at once; each
+delta counts once. Usage may stand beside the choices, inside one, or under `x_groq`.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pacewatch.words.endpoint import Endpoint
+from pacewatch.words.timing import ANSWER, REASONING, TOOL, Identity, ProviderTokens
+from probe.protocols.foreign import count, timings, word
+from probe.protocols.interface import Chunk, End, Frame, MalformedAnswer, Piece, StreamFault, Usage
+from probe.protocols.sse import EventStream
+
+_REASONING_FIELDS = ("reasoning_content", "reasoning", "reasoning_text", "thinking")
+"""A provider that mirrors its reasoning uses two of them in one delta; the first that holds text
+counts.
+"""
+
+_KEEP_ALIVE = frozenset({"ping", "heartbeat", "keepalive", "keep-alive", "keep_alive"})
+_TRUNCATED = frozenset({"length", "max_tokens", "model_length", "max_output_tokens"})
+_FILTERED = frozenset({"content_filter", "content_filtered", "safety", "moderation"})
+
+
+class OpenAIChat:
+    """`POST /chat/completions` with `stream: true`."""
+
+    def path(self, endpoint: Endpoint) -> str:
+        """Return what comes after the endpoint's base URL."""
+        return "/chat/completions"
+
+    def headers(self, endpoint: Endpoint) -> Mapping[str, str]:
+        """Return no headers: the protocol asks for none."""
+        return {}
+
+    def body(self, endpoint: Endpoint, prompt: str, output_tokens: int) -> dict[str, Any]:
+        """Return the request's body.
+
+        An endpoint's own members win. `max_completion_tokens = true` puts the limit under that
+        name, and a member set to false is left out (`stream_options`, for a server that refuses
+        it).
+        """
+        body: dict[str, Any] = {
+            "model": endpoint.provider_model,
+            "messages": [{"role": "user", "content": prompt}],
+            "max_tokens": output_tokens,
+            "stream": True,
+            "stream_options": {"include_usage": True},
+        }
+        own = dict(endpoint.body)
+        if own.get("max_completion_tokens") is True:
+            own["max_completion_tokens"] = body.pop("max_tokens")
+        body |= own
+        return {
+            name: value
+            for name, value in body.items()
+            if name not in ("stream_options", "max_tokens") or value is not False
+        }
+
+    def framing(self) -> EventStream:
+        """Return a fresh event stream."""
+        return EventStream()
+
+    def read(self, frame: Frame) -> Sequence[Piece]:
+        """Return what an event holds."""
+        text = frame.data
+        if not text or text.isspace():
+            return ()
+        if text[0] == "[" and text.strip() == "[DONE]":
+            return (End(is_last=True),)
+        try:
+            event = json.loads(text)
+        except (ValueError, RecursionError):
+            if frame.name in _KEEP_ALIVE:
+                return ()
+            raise MalformedAnswer("bad_json") from None
+        if not isinstance(event, dict):
+            return ()
+        if fault := _fault(event, frame.name):
+            return (fault,)
+        return _pieces(event)
+
+    def read_whole(self, body: bytes) -> Sequence[Piece]:
+        """Return the error of a plain JSON body; raises MalformedAnswer for anything else."""
+        try:
+            told = json.loads(body)
+        except (ValueError, RecursionError):
+            told = None
+        if isinstance(told, list) and told:
+            told = told[0]
+        if isinstance(told, dict) and (fault := _fault(told, "")):
+            return (fault,)
+        raise MalformedAnswer("no_event_stream")
+
+
+def _fault(event: dict[str, Any], name: str) -> StreamFault | None:
+    """Return the error that an event tells, in any of the ways that are in use."""
+    error = event.get("error")
+    if not error and isinstance(groq := event.get("x_groq"), dict):
+        error = groq.get("error")
+    if not error and (name == "error" or event.get("object") == "error"):
+        error = event
+    if not error and event.get("type") == "error":
+        error = event
+    if not error and "choices" not in event and event.get("detail"):
+        error = event
+    if not error:
+        return None
+    if isinstance(error, dict):
+        return StreamFault(code=word(error.get("code")) or word(error.get("type")))
+    return StreamFault(code=word(event.get("code")) or word(event.get("type")))
+
+
+def _pieces(event: dict[str, Any]) -> list[Piece]:
+    pieces: list[Piece] = []
+    choices = event.get("choices")
+    choice = _choice(choices) if choices else None
+    if choice is not None:
+        delta = choice.get("delta")
+        if isinstance(delta, dict):
+            _read_delta(delta, pieces)
+        if finish := choice.get("finish_reason"):
+            pieces.append(_end(finish))
+    _read_told(event, choice, pieces)
+    return pieces
+
+
+def _choice(choices: object) -> dict[str, Any] | None:
+    if not isinstance(choices, list):
+        return None
+    for choice in choices:
+        if isinstance(choice, dict) and choice.get("index", 0) in (0, None):
+            return choice
+    return None
+
+
+def _end(finish: object) -> Piece:
+    told = word(finish)
+    if told == "error":
+        return StreamFault(code="error")
+    return End(finish=told, is_truncated=told in _TRUNCATED, is_filtered=told in _FILTERED)
+
+
+def _read_delta(delta: dict[str, Any], pieces: list[Piece]) -> None:
+    """Add the chunks of a delta, one a kind, reasoning first."""
+    answer = delta.get("content")
+    reasoning = ""
+    for field in _REASONING_FIELDS:
+        if (told := delta.get(field)) and (reasoning := _text(told)):
+            break
+    if not reasoning and (details := delta.get("reasoning_details")):
+        reasoning = _text(details)
+    if answer and not isinstance(answer, str):
+        thought, answer = _parts(answer)
+        reasoning = reasoning or thought
+    if not answer and isinstance(refusal := delta.get("refusal"), str):
+        answer = refusal
+    if reasoning:
+        pieces.append(Chunk(kind=REASONING, text=reasoning))
+    if answer:
+        pieces.append(Chunk(kind=ANSWER, text=answer))
+    if (calls := delta.get("tool_calls") or delta.get("function_call")) and (
+        called := _called(calls)
+    ):
+        pieces.append(Chunk(kind=TOOL, text=called))
+
+
+def _text(told: object) -> str:
+    """Return the text of a string, of a part, or of a list of parts; no signature, no cipher."""
+    if isinstance(told, str):
+        return told
+    if isinstance(told, list):
+        return "".join(_text(part) for part in told)
+    if isinstance(told, dict):
+        return _text(told.get("text") or told.get("summary") or told.get("content"))
+    return ""
+
+
+def _parts(content: object) -> tuple[str, str]:
+    """Return the reasoning and the answer of a content that is a list of parts."""
+    reasoning, answer = "", ""
+    for part in content if isinstance(content, list) else [content]:
+        if isinstance(part, str):
+            answer += part
+        elif isinstance(part, dict):
+            kind = part.get("type")
+            if isinstance(kind, str) and ("think" in kind or "reason" in kind):
+                reasoning += _text(part.get(kind) or part)
+            else:
+                answer += _text(part.get("text"))
+    return reasoning, answer
+
+
+def _called(calls: object) -> str:
+    """Return the names and arguments of tool calls; their ids are not generated."""
+    text = ""
+    for call in calls if isinstance(calls, list) else [calls]:
+        if isinstance(call, dict):
+            function = call.get("function", call)
+            if isinstance(function, dict):
+                for field in ("name", "arguments"):
+                    if isinstance(told := function.get(field), str):
+                        text += told
+    return text
+
+
+def _read_told(event: dict[str, Any], choice: dict[str, Any] | None, pieces: list[Piece]) -> None:
+    """Add what the event tells of its maker, of tokens and of the provider's own times."""
+    groq = event.get("x_groq")
+    usage = event.get("usage") or (choice.get("usage") if choice else None)
+    if not usage and isinstance(groq, dict):
+        usage = groq.get("usage")
+    if isinstance(usage, dict):
+        pieces.append(Usage(tokens=_tokens(usage, event)))
+    if found := timings(usage, event.get("time_info"), event.get("perf_metrics")):
+        pieces.append(found)
+    model, made_by, tier = (
+        event.get("model"),
+        event.get("system_fingerprint"),
+        event.get("service_tier"),
+    )
+    if model or made_by or tier:
+        pieces.append(
+            Identity(
+                model=word(model),
+                fingerprint=word(made_by),
+                tier=word(tier),
+                request_id=word(event.get("id")),
+            )
+        )
+
+
+def _tokens(usage: dict[str, Any], event: dict[str, Any]) -> ProviderTokens:
+    """Return the usage in one form: input with cached parts, output with thoughts."""
+    asked, made, total = (
+        count(usage.get("prompt_tokens")),
+        count(usage.get("completion_tokens")),
+        count(usage.get("total_tokens")),
+    )
+    reasoning = _detail(usage, "completion_tokens_details", "reasoning_tokens")
+    cached = _detail(usage, "prompt_tokens_details", "cached_tokens")
+    if cached is None:
+        cached = count(usage.get("prompt_cache_hit_tokens"))
+    if not cached and isinstance(perf := event.get("perf_metrics"), dict):
+        cached = count(perf.get("cached-prompt-tokens")) or cached
+    if reasoning and asked is not None and made is not None:
+        apart = made < reasoning or total == asked + made + reasoning
+        made = made + reasoning if apart else made
+    return ProviderTokens(input=asked, output=made, reasoning=reasoning, cached_input=cached)
+
+
+def _detail(usage: dict[str, Any], group: str, name: str) -> int | None:
+    details = usage.get(group)
+    told = count(details.get(name)) if isinstance(details, dict) else None
+    return count(usage.get(name)) if told is None else told

@@ -1,0 +1,211 @@
+"""One request, one clock: sends it on a ready connection and notes when every piece came back."""
+
+import json
+from collections.abc import Sequence
+from contextlib import aclosing, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from time import monotonic_ns
+from urllib.parse import quote, urlsplit, urlunsplit
+
+import httpcore2
+
+from pacewatch import __version__
+from pacewatch.words.endpoint import Auth, Endpoint
+from pacewatch.words.fleet import Region, base_url_in
+from pacewatch.words.timing import Identity
+from probe import classify, headers
+from probe.alarm import Alarm
+from probe.classify import Ending
+from probe.connect import Link, Target
+from probe.network import Start, TimeUp
+from probe.protocols.interface import Chunk, End, MalformedAnswer, Piece, WireProtocol
+from probe.seen import Seen
+from probe.unpack import Unpacker
+
+MAX_BODY_BYTES = 64 * 1024 * 1024
+"""Of an answer, unpacked."""
+
+MAX_ERROR_BYTES = 64 * 1024
+"""Of a refusal's body, unpacked."""
+
+_KEY_HEADERS = {
+    Auth.BEARER: ("authorization", "Bearer "),
+    Auth.X_API_KEY: ("x-api-key", ""),
+    Auth.API_KEY: ("api-key", ""),
+    Auth.X_GOOG_API_KEY: ("x-goog-api-key", ""),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """A request that is ready to be sent."""
+
+    endpoint: Endpoint
+    protocol: WireProtocol
+    target: Target
+    request: httpcore2.Request
+
+
+def make_question(  # noqa: PLR0913 - what a request is made of
+    *,
+    endpoint: Endpoint,
+    protocol: WireProtocol,
+    region: Region,
+    key: str | None,
+    prompt: str,
+    output_tokens: int,
+    request_id: str,
+) -> Question:
+    """Return the request for a prompt. The key goes into its header and nowhere else."""
+    parts = urlsplit(address(endpoint, protocol, region))
+    host, is_tls = parts.hostname or "", parts.scheme == "https"
+    port = parts.port or (443 if is_tls else 80)
+    content = json.dumps(
+        protocol.body(endpoint, prompt, output_tokens), ensure_ascii=False, separators=(",", ":")
+    ).encode()
+    told = {
+        "host": parts.netloc.rpartition("@")[2],
+        "accept": "text/event-stream, application/json;q=0.9, */*;q=0.1",
+        "accept-encoding": "identity",
+        "user-agent": f"pacewatch/{__version__}",
+        "content-type": "application/json",
+        "x-request-id": request_id,
+        **protocol.headers(endpoint),
+        **{name.lower(): value for name, value in endpoint.headers.items()},
+        "content-length": str(len(content)),
+    }
+    if key is not None and (shown := _KEY_HEADERS.get(endpoint.auth)) is not None:
+        told[shown[0]] = shown[1] + key
+    target = quote(parts.path, safe="/:@!$&'()*+,;=%~-._") + (
+        f"?{parts.query}" if parts.query else ""
+    )
+    return Question(
+        endpoint=endpoint,
+        protocol=protocol,
+        target=Target(
+            scheme=parts.scheme,
+            host=host,
+            port=port,
+            proxy_url=region.proxy_url,
+            ca_file=region.ca_file,
+        ),
+        request=httpcore2.Request(
+            "POST",
+            httpcore2.URL(scheme=parts.scheme, host=host, port=port, target=target or "/"),
+            headers=[(name.encode(), value.encode()) for name, value in told.items()],
+            content=content,
+        ),
+    )
+
+
+def address(endpoint: Endpoint, protocol: WireProtocol, region: Region) -> str:
+    """Return the whole URL that the endpoint is asked at from a region; a query stays last."""
+    scheme, netloc, path, query, _ = urlsplit(base_url_in(endpoint, region))
+    tail = protocol.path(endpoint)
+    path = path.rstrip("/")
+    return urlunsplit((scheme, netloc, path if path.endswith(tail) else path + tail, query, ""))
+
+
+async def measure(question: Question, link: Link, start: Start) -> Seen:
+    """Return what was seen of the request; never raises for what the other side does."""
+    seen = Seen(began_ns=monotonic_ns())
+    wire = link.wire
+    alarm = Alarm(wire, question.endpoint.limits)
+    wire.hold_for(start, alarm.begin)
+    try:
+        await _exchange(question, link, seen, alarm)
+    except TimeUp:
+        if seen.end is None and seen.ending is None:
+            seen.ending = Ending(outcome=alarm.outcome)
+    except Exception as error:  # noqa: BLE001 - the border: every exception becomes an outcome
+        if seen.end is None and seen.ending is None:
+            seen.ending = classify.of_exception(error, status=seen.status, has_ended=wire.has_ended)
+    finally:
+        alarm.stop()
+        wire.leave_start()
+        wire.close()
+    seen.sent_ns, seen.send_gap_ns = wire.sent_ns, wire.send_gap_ns
+    seen.end_ns = monotonic_ns()
+    seen.close()
+    return seen
+
+
+async def _exchange(question: Question, link: Link, seen: Seen, alarm: Alarm) -> None:
+    wire = link.wire
+    connection = httpcore2.AsyncHTTP11Connection(question.request.url.origin, wire)
+    response = await connection.handle_async_request(question.request)
+    seen.headers_ns, seen.status = wire.stamp_ns, response.status
+    seen.http = response.extensions["http_version"].decode().removeprefix("HTTP/")
+    told = {
+        name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers
+    }
+    now = datetime.now(UTC)
+    seen.limits = headers.rate_limits(told, now)
+    seen.identity = Identity(request_id=headers.request_id(told))
+    if wire.sent_ns is not None:
+        alarm.sent(wire.sent_ns)
+    unpacker = Unpacker(told.get("content-encoding", ""))
+    if not 200 <= response.status < 300:
+        body = await _read_refusal(response, unpacker, seen, alarm)
+        seen.ending = classify.of_status(response.status, told, body, now)
+        return
+    await _read_answer(question.protocol, link, response, unpacker, seen, alarm)
+
+
+async def _read_refusal(
+    response: httpcore2.Response, unpacker: Unpacker, seen: Seen, alarm: Alarm
+) -> bytes:
+    """Return the start of a refusal's body: what has come in time and within bounds."""
+    body = bytearray()
+    alarm.refused(monotonic_ns())
+    try:
+        async with aclosing(response.aiter_stream()) as stream:
+            async for packed in stream:
+                for data in unpacker.feed(packed):
+                    body += data
+                    if len(body) > MAX_ERROR_BYTES:
+                        return bytes(body[:MAX_ERROR_BYTES])
+    except Exception:  # noqa: BLE001, S110 - the status is told already; the body is a bonus
+        pass
+    return bytes(body)
+
+
+async def _read_answer(  # noqa: PLR0913 - the parts of one reading
+    protocol: WireProtocol,
+    link: Link,
+    response: httpcore2.Response,
+    unpacker: Unpacker,
+    seen: Seen,
+    alarm: Alarm,
+) -> None:
+    framing, wire, size = protocol.framing(), link.wire, 0
+    stamp_ns = wire.stamp_ns
+    async with aclosing(response.aiter_stream()) as stream:
+        async for packed in stream:
+            stamp_ns = wire.stamp_ns
+            for data in unpacker.feed(packed):
+                size += len(data)
+                if size > MAX_BODY_BYTES:
+                    raise MalformedAnswer("endless")
+                for frame in framing.feed(data):
+                    if _take(protocol.read(frame), stamp_ns, seen, alarm):
+                        return
+    if seen.end is not None:
+        return
+    with suppress(MalformedAnswer):  # a last event that the end of the body tore
+        for frame in framing.finish():
+            _take(protocol.read(frame), stamp_ns, seen, alarm)
+    if (plain := framing.plain()) is not None:
+        _take(protocol.read_whole(plain), stamp_ns, seen, alarm)
+
+
+def _take(pieces: Sequence[Piece], stamp_ns: int, seen: Seen, alarm: Alarm) -> bool:
+    """Note the pieces of one event; tells whether nothing more is wanted."""
+    for piece in pieces:
+        seen.take(piece, stamp_ns)
+        if isinstance(piece, Chunk):
+            alarm.token(stamp_ns)
+        elif isinstance(piece, End):
+            alarm.ended(stamp_ns)
+    return seen.ending is not None or (seen.end is not None and seen.end.is_last)

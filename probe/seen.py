@@ -1,0 +1,97 @@
+"""What was seen of one request while it ran: nanoseconds and texts, kept in memory alone."""
+
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
+
+from pacewatch.words.outcome import Outcome
+from pacewatch.words.timing import Identity, ProviderTokens, RateLimits, ServerTimings
+from probe.classify import Ending, of_stream_fault
+from probe.protocols.interface import (
+    Chunk,
+    End,
+    MalformedAnswer,
+    Piece,
+    StreamFault,
+    Usage,
+)
+
+_Told = TypeVar("_Told", Identity, ProviderTokens)
+
+MAX_CHUNKS = 40_000
+"""Token-bearing chunks of one answer; ten such answers still fit one push."""
+
+MAX_TEXT_BYTES = 4 * 1024 * 1024
+"""Generated text of one answer, as characters."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Seen:
+    """One request in the making; times are the monotonic clock's, ns."""
+
+    ending: Ending | None = None
+    """None until something has ended it."""
+    began_ns: int = 0
+    sent_ns: int | None = None
+    send_gap_ns: int = 0
+    headers_ns: int | None = None
+    end_ns: int = 0
+    status: int | None = None
+    http: str | None = None
+    at_ns: list[int] = field(default_factory=list)
+    kinds: list[str] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
+    text_size: int = 0
+    tokens: ProviderTokens | None = None
+    told: ServerTimings | None = None
+    identity: Identity = field(default_factory=Identity)
+    limits: RateLimits | None = None
+    end: End | None = None
+
+    def take(self, piece: Piece, stamp_ns: int) -> None:
+        """Add a piece that came at that moment; raises MalformedAnswer for too much."""
+        if isinstance(piece, Chunk):
+            self.at_ns.append(stamp_ns)
+            self.kinds.append(piece.kind)
+            self.texts.append(piece.text)
+            self.text_size += len(piece.text)
+            if len(self.at_ns) > MAX_CHUNKS or self.text_size > MAX_TEXT_BYTES:
+                raise MalformedAnswer("endless")
+        elif isinstance(piece, Identity):
+            self.identity = _over(self.identity, piece)
+        elif isinstance(piece, Usage):
+            self.tokens = _over(self.tokens or ProviderTokens(), piece.tokens)
+        elif isinstance(piece, End):
+            self.end = piece if self.end is None else _end_over(self.end, piece)
+        elif isinstance(piece, StreamFault):
+            if self.end is None and self.ending is None:
+                self.ending = of_stream_fault(piece.code, self.status)
+        else:
+            self.told = piece
+
+    def close(self) -> None:
+        """Decide how the request ended, where nothing has: by its end, or by the lack of one."""
+        if self.ending is not None:
+            return
+        if self.end is None:
+            self.ending = Ending(outcome=Outcome.DISCONNECTED)
+        elif self.end.is_filtered:
+            self.ending = Ending(outcome=Outcome.FILTERED)
+        else:
+            self.ending = Ending(outcome=Outcome.OK if self.at_ns else Outcome.EMPTY)
+
+
+def _over(old: _Told, new: _Told) -> _Told:
+    """Return the old values with the new ones over them, where those tell."""
+    told: dict[str, Any] = {
+        name: value for name in new.__slots__ if (value := getattr(new, name)) is not None
+    }
+    return replace(old, **told)
+
+
+def _end_over(old: End, new: End) -> End:
+    return End(
+        finish=new.finish or old.finish,
+        is_last=old.is_last or new.is_last,
+        is_truncated=old.is_truncated or new.is_truncated,
+        is_filtered=old.is_filtered or new.is_filtered,
+    )
