@@ -1,0 +1,175 @@
+from collections import Counter
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.fleets import PRICE, make_endpoint, make_fleet
+
+from aggregator.plan import Rate, make_plan, run_cost_usd
+from aggregator.schedule import slots_between
+from pacewatch.words.endpoint import Price
+from pacewatch.words.fleet import Fleet
+from pacewatch.words.slot import WORKLOADS, Load
+
+DAY = datetime(2026, 3, 8, tzinfo=UTC)
+DEAR = Price(input_usd=5.0, output_usd=25.0, source="made up for a test")
+
+
+def usd_of_day(fleet: Fleet, day: int = 0) -> float:
+    """Return what the slots of a day cost, added up slot by slot."""
+    known = {e.id: e for e in fleet.endpoints}
+    start = DAY + timedelta(days=day)
+    return sum(
+        run_cost_usd(
+            known[slot.endpoint], WORKLOADS[slot.workload], fleet.schedule.requests(slot.load)
+        )
+        or 0.0
+        for slot in slots_between(fleet, make_plan(fleet), start, start + timedelta(days=1))
+    )
+
+
+def test_a_run_costs_its_prompt_and_all_its_room_for_output():
+    reasons = make_endpoint(price=DEAR, reasoning_tokens=2_000)
+
+    assert run_cost_usd(reasons, WORKLOADS["standard"], 10) == pytest.approx(
+        10 * (1_000 * 5 + 3_000 * 25) / 1e6
+    )
+
+
+def test_a_run_without_a_known_price_has_no_cost():
+    assert run_cost_usd(make_endpoint(), WORKLOADS["standard"], 1) is None
+
+
+def test_under_the_cap_the_schedule_is_whole():
+    plan = make_plan(make_fleet(make_endpoint(price=PRICE), regions=3))
+    row = plan.rows["acme/m1"]
+
+    assert (row.single, row.parallel) == (Rate(per_day=8), Rate(per_day=2))
+    assert row.requests_per_day == 3 * 28
+    assert row.input_tokens_per_day == row.output_tokens_per_day == 3 * 28 * 1_000
+    assert plan.usd_per_day == pytest.approx(3 * 28 * 0.002)
+
+
+def test_the_plan_says_what_its_slots_cost():
+    fleet = make_fleet(
+        make_endpoint("a", price=PRICE), make_endpoint("b", price=DEAR), regions=3, usd_per_day=3
+    )
+
+    assert usd_of_day(fleet) == pytest.approx(make_plan(fleet).usd_per_day)
+
+
+@pytest.mark.parametrize(
+    ("cap", "single", "parallel"),
+    [
+        (0.056, 8, 2),
+        (0.055, 7, 2),
+        (0.048, 4, 2),
+        (0.047, 8, 1),
+        (0.028, 4, 1),
+        (0.027, 8, 0),
+        (0.015, 7, 0),
+        (0.002, 1, 0),
+    ],
+)
+def test_singles_are_thinned_to_half_before_a_parallel_slot_goes(cap, single, parallel):
+    row = make_plan(make_fleet(make_endpoint(price=PRICE), usd_per_day=cap)).rows["acme/m1"]
+
+    assert (row.single, row.parallel) == (Rate(per_day=single), Rate(per_day=parallel))
+
+
+def test_below_one_slot_a_day_an_endpoint_is_probed_every_few_days():
+    fleet = make_fleet(make_endpoint(price=PRICE), usd_per_day=0.001)
+    slots = slots_between(fleet, make_plan(fleet), DAY, DAY + timedelta(days=8))
+
+    assert make_plan(fleet).rows["acme/m1"].single == Rate(per_day=1, every_days=2)
+    assert {b.slot_at - a.slot_at for a, b in pairwise(slots)} == {timedelta(days=2)}
+
+
+def test_series_that_are_probed_every_few_days_take_turns():
+    fleet = make_fleet(make_endpoint(price=PRICE), regions=4, usd_per_day=0.004)
+
+    assert [usd_of_day(fleet, day) for day in range(6)] == pytest.approx([0.004] * 6)
+
+
+def test_a_cap_of_nothing_leaves_what_costs_nothing():
+    plan = make_plan(make_fleet(make_endpoint("a", price=PRICE), make_endpoint("b"), usd_per_day=0))
+
+    assert plan.rows["a/m1"].requests_per_day == 0
+    assert plan.rows["b/m1"].requests_per_day == 28
+    assert plan.usd_per_day == 0
+
+
+def test_an_endpoint_without_a_price_is_named_and_counts_as_nothing():
+    plan = make_plan(make_fleet(make_endpoint("a", price=PRICE), make_endpoint("b")))
+
+    assert plan.unpriced == ("b/m1",)
+    assert plan.rows["b/m1"].usd_per_day is None
+    assert plan.usd_per_day == pytest.approx(0.056)
+
+
+def test_the_dearest_endpoint_is_thinned_and_the_cheap_one_is_not():
+    plan = make_plan(
+        make_fleet(make_endpoint("a", price=PRICE), make_endpoint("b", price=DEAR), usd_per_day=0.5)
+    )
+
+    assert plan.rows["a/m1"].requests_per_day == 28
+    assert 0 < plan.rows["b/m1"].requests_per_day < 28
+    assert plan.usd_per_day <= 0.5 < plan.asked_usd_per_day
+
+
+def test_thinned_singles_are_evenly_spaced():
+    fleet = make_fleet(make_endpoint(price=PRICE), usd_per_day=0.013)
+    slots = slots_between(fleet, make_plan(fleet), DAY, DAY + timedelta(days=2))
+
+    assert {b.slot_at - a.slot_at for a, b in pairwise(slots)} == {timedelta(hours=4)}
+
+
+def test_a_demo_day_is_priced_by_the_real_one():
+    """180 days of 480 s go into a day of 24 hours."""
+    fleet = make_fleet(make_endpoint(price=PRICE), day_s=480, usd_per_day=1e9)
+
+    assert make_plan(fleet).usd_per_day == pytest.approx(180 * 0.056)
+
+
+prices = st.lists(st.floats(0.01, 100), min_size=1, max_size=8)
+
+
+@given(prices=prices, cap=st.floats(0.01, 20), regions=st.integers(1, 4))
+def test_the_plan_never_exceeds_the_cap(prices, cap, regions):
+    endpoints = [
+        make_endpoint(f"p{n}", price=Price(input_usd=usd, output_usd=usd, source="made up"))
+        for n, usd in enumerate(prices)
+    ]
+    plan = make_plan(make_fleet(*endpoints, regions=regions, usd_per_day=cap))
+
+    assert plan.usd_per_day <= cap + 1e-9
+    assert plan.usd_per_day <= plan.asked_usd_per_day + 1e-9
+
+
+@given(cap=st.floats(0.1, 3), regions=st.integers(1, 4))
+def test_each_day_keeps_to_the_cap_where_every_series_has_its_slots_each_day(cap, regions):
+    fleet = make_fleet(
+        make_endpoint("a", price=PRICE), make_endpoint("b", price=DEAR), usd_per_day=cap
+    )
+    rows = make_plan(fleet).rows.values()
+    if all(row.single.every_days == 1 for row in rows):
+        assert usd_of_day(fleet) <= cap + 1e-9
+
+
+def test_the_plan_is_the_same_for_the_same_fleet():
+    endpoints = [make_endpoint(f"p{n}", price=replace(DEAR, output_usd=n + 1)) for n in range(9)]
+    fleet = make_fleet(*endpoints, regions=3, usd_per_day=2)
+    turned = replace(fleet, endpoints=fleet.endpoints[::-1])
+
+    assert make_plan(fleet).rows == make_plan(turned).rows
+
+
+def test_thinning_leaves_whole_slots():
+    fleet = make_fleet(make_endpoint(price=PRICE), regions=2, usd_per_day=0.058)
+    slots = slots_between(fleet, make_plan(fleet), DAY, DAY + timedelta(days=1))
+
+    assert set(Counter((s.region, s.load) for s in slots).values()) == {4, 1}
+    assert {s.load for s in slots} == set(Load)
