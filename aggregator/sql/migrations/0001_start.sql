@@ -5,6 +5,7 @@ create table store (
     only_row boolean primary key default true check (only_row),
     simulated boolean not null,
     catalog_hash text,                   -- of the catalog the centre asks by; told to the workers
+    fleet_hash text,                     -- of the endpoints, versions and series last written here
     planned_until timestamptz,           -- slots are planned up to here
     schedule_hash text,                  -- of the schedule the future slots were planned by
     ticked_at timestamptz,               -- the latest finished tick of the dispatcher
