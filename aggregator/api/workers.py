@@ -1,0 +1,235 @@
+"""`POST /v1/workers`, a worker's heartbeat, and `POST /v1/slots`, a run that a person asks for."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Annotated, Any, TypeVar
+from uuid import UUID
+
+from fastapi import APIRouter, Depends, Request, Response
+from psycopg.types.json import Jsonb
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
+
+from aggregator import fleet_sync, slots
+from aggregator.api.centre import AtCentre, Centre, InTransaction, granted
+from aggregator.api.problems import Problem
+from aggregator.db import Connection, queries
+from aggregator.regions import Grant, Scope
+from pacewatch.words.fleet import catalog_hash
+from pacewatch.words.outcome import Decline
+from pacewatch.words.slot import Load, Purpose, Series, run_id, to_rfc3339
+
+router = APIRouter(tags=["fleet"])
+
+MOST_BYTES = 2 * 1024 * 1024
+"""Of a heartbeat: 20,000 runs in hand, and more than enough."""
+MOST_SLOT_BYTES = 4 * 1024
+MOST_RUNS = 20_000
+MOST_CALIBRATION_FIELDS = 50
+
+Name = Annotated[str, Field(pattern=r"^[\x21-\x7e]{1,100}$")]
+Body = TypeVar("Body", bound=BaseModel)
+
+
+class Heartbeat(BaseModel):
+    """What a worker tells of itself."""
+
+    model_config = ConfigDict(extra="ignore", allow_inf_nan=False)
+
+    worker: Name
+    region: Name
+    version: Name
+    catalog: Name
+    in_hand: Annotated[list[UUID], Field(max_length=MOST_RUNS)]
+    """Runs received, running, or in the outbox."""
+    outbox_full: Annotated[list[UUID], Field(max_length=MOST_RUNS)] = []
+    """Runs that were declined because the disk is full."""
+    outbox_runs: Annotated[int, Field(ge=0, le=2**31 - 1)]
+    budget_left_usd: float | None = None
+    clock: AwareDatetime
+    """The worker's raw wall clock."""
+    calibration: (
+        Annotated[dict[str, float | str | None], Field(max_length=MOST_CALIBRATION_FIELDS)] | None
+    ) = None
+
+
+class HeartbeatAnswer(BaseModel):
+    """What the centre answers."""
+
+    now: str
+    """The centre's clock, from which the worker learns its offset."""
+    paused: bool
+    """Whether the region rests."""
+    catalog: str
+    """Hash of the catalog that the centre asks by."""
+
+
+class AskedRun(BaseModel):
+    """A run that a person asks for."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    endpoint: Annotated[str, Field(max_length=300)]
+    region: Name
+    workload: Annotated[str, Field(max_length=64)]
+    load: Load = Load.SINGLE
+    key: Annotated[str, Field(pattern=r"^[A-Za-z0-9._:-]{1,100}$")]
+    """Of the caller's own making: the same key asks for the same run."""
+
+
+class PlannedRun(BaseModel):
+    """The slot that will be, or was, run for it."""
+
+    run: UUID
+    slot_at: str
+    valid_until: str
+    state: str
+    reason: str | None
+
+
+def body_of(model: type[Body], most_bytes: int) -> Callable[[Request], Any]:
+    """Return the dependency that reads the body up to a size and then as that model.
+
+    Raises Problem: 413 before more is read, 422 with the first fault.
+    """
+
+    async def read(request: Request) -> Body:
+        held = bytearray()
+        async for piece in request.stream():
+            held += piece
+            if len(held) > most_bytes:
+                raise Problem(413, f"the body is too large (allowed: {most_bytes} bytes)")
+        try:
+            return model.model_validate_json(bytes(held))
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False)[0]
+            place = ".".join(str(part) for part in first["loc"]) or "body"
+            raise Problem(422, f"{place}: {first['msg'].lower()}") from error
+
+    return read
+
+
+def _told_by(model: type[BaseModel]) -> dict[str, Any]:
+    """Return the part of the API's description that tells the body's form."""
+    schema = {"schema": model.model_json_schema()}
+    return {"requestBody": {"required": True, "content": {"application/json": schema}}}
+
+
+@router.post("/v1/workers", openapi_extra=_told_by(Heartbeat))
+def take_heartbeat(
+    grant: Annotated[Grant, Depends(granted(Scope.REGION))],
+    told: Annotated[Heartbeat, Depends(body_of(Heartbeat, MOST_BYTES))],
+    centre: AtCentre,
+    connection: InTransaction,
+) -> HeartbeatAnswer:
+    """Keep what a worker tells of itself; answer the centre's time and catalog."""
+    now = centre.clock()
+    if told.region != grant.region:
+        raise Problem(403, f'the token is of region "{grant.region}", not of "{told.region}"')
+    connection.execute(
+        queries("workers")["upsert_worker"],
+        {
+            **told.model_dump(exclude={"clock", "calibration", "outbox_full"}),
+            "calibration": None if told.calibration is None else Jsonb(told.calibration),
+            "clock_offset_s": (told.clock - now).total_seconds(),
+            "now": now,
+        },
+    )
+    _decline(connection, told, simulated=centre.fleet.simulated)
+    row = connection.execute(queries("workers")["read_catalog_hash"]).fetchone()
+    known = row and row["catalog_hash"]
+    return HeartbeatAnswer(
+        now=to_rfc3339(now), paused=False, catalog=known or catalog_hash(centre.fleet)
+    )
+
+
+def _decline(connection: Connection, told: Heartbeat, *, simulated: bool) -> None:
+    """Record the runs that a full disk declined: no record of them can be pushed."""
+    if not told.outbox_full:
+        return
+    rows = connection.execute(
+        queries("workers")["lock_sent_slots"],
+        {"run_id": told.outbox_full, "region": told.region},
+    ).fetchall()
+    reason = f"declined:{Decline.OUTBOX_FULL}"
+    slots.miss(connection, [(row["run_id"], reason) for row in rows], simulated=simulated)
+
+
+@router.post(
+    "/v1/slots",
+    openapi_extra=_told_by(AskedRun),
+    status_code=201,
+    responses={200: {"model": PlannedRun, "description": "The key was used for it before."}},
+)
+def ask_run(
+    _grant: Annotated[Grant, Depends(granted(Scope.RUN, Scope.ADMIN))],
+    asked: Annotated[AskedRun, Depends(body_of(AskedRun, MOST_SLOT_BYTES))],
+    centre: AtCentre,
+    connection: InTransaction,
+    response: Response,
+) -> PlannedRun:
+    """Plan a manual run from a region, due now; the same key gives the same run."""
+    _require_known(connection, asked)
+    series = Series(
+        endpoint=asked.endpoint,
+        region=asked.region,
+        workload=asked.workload,
+        load=asked.load,
+        simulated=centre.fleet.simulated,
+    )
+    fleet_sync.add_series(connection, (series,))
+    run = run_id(
+        purpose=Purpose.MANUAL,
+        endpoint=asked.endpoint,
+        region=asked.region,
+        workload=asked.workload,
+        load=asked.load,
+        at=asked.key,
+    )
+    if not _insert(connection, centre, asked, run, centre.clock()):
+        response.status_code = 200
+    row = connection.execute(queries("workers")["read_slot"], {"run_id": run}).fetchone()
+    if row is None:
+        raise Problem(409, "the slot went away while it was planned; ask again")
+    return PlannedRun(
+        run=run,
+        slot_at=to_rfc3339(row["slot_at"]),
+        valid_until=to_rfc3339(row["valid_until"]),
+        state=row["state"],
+        reason=row["reason"],
+    )
+
+
+def _require_known(connection: Connection, asked: AskedRun) -> None:
+    row = connection.execute(
+        queries("workers")["find_asked"],
+        {"endpoint": asked.endpoint, "region": asked.region, "workload": asked.workload},
+    ).fetchone()
+    known = row or {}
+    if not known.get("is_probed"):
+        raise Problem(
+            422, f'endpoint "{asked.endpoint}": not probed (allowed: those of /api/board)'
+        )
+    if not known.get("is_in_region"):
+        raise Problem(422, f'region "{asked.region}": unknown (allowed: the regions of the file)')
+    if not known.get("has_workload"):
+        raise Problem(422, f'workload "{asked.workload}": unknown to the centre')
+
+
+def _insert(
+    connection: Connection, centre: Centre, asked: AskedRun, run: UUID, now: datetime
+) -> bool:
+    """Insert the slot; return whether it is new."""
+    moment = now.replace(microsecond=0)
+    done = connection.execute(
+        queries("workers")["insert_manual_slot"],
+        {
+            "run_id": run,
+            "endpoint": asked.endpoint,
+            "region": asked.region,
+            "workload": asked.workload,
+            "load": str(asked.load),
+            "slot_at": moment,
+            "valid_until": moment + timedelta(seconds=centre.fleet.schedule.validity_s),
+        },
+    )
+    return done.rowcount == 1
