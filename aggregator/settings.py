@@ -66,6 +66,15 @@ def _secret(name: str, what: str, environment: Mapping[str, str], faults: list[s
     return environment.get(name, "")
 
 
+def read_listen(environment: Mapping[str, str] = os.environ) -> tuple[str, int]:
+    """Return host and port of PACEWATCH_LISTEN; raises SettingsError with every fault."""
+    faults: list[str] = []
+    listen = _listen(environment, faults)
+    if faults:
+        raise SettingsError(faults)
+    return listen
+
+
 def _listen(environment: Mapping[str, str], faults: list[str]) -> tuple[str, int]:
     listen = environment.get("PACEWATCH_LISTEN", DEFAULT_LISTEN)
     try:

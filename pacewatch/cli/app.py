@@ -22,7 +22,7 @@ app = typer.Typer(
     help="How fast the LLM providers you depend on are today, from every region you serve.",
 )
 
-COMMAND_FILES = ("check", "grafana", "probe", "read", "serve", "simulate", "store")
+COMMAND_FILES = ("check", "grafana", "probe", "read", "serve", "simulate", "store", "up")
 """Files of this folder; each adds its commands with `add_to(app)` and imports heavy things inside
 them.
 """

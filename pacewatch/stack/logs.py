@@ -39,5 +39,5 @@ def last_line(file: Path) -> str:
             lines = log.read().decode(errors="replace").split("\n")
     except OSError:
         return ""
-    said = [line.strip() for line in lines if line.strip()]
+    said = [line.strip() for line in lines if any(map(str.isalnum, line))]
     return said[-1][:300] if said else ""

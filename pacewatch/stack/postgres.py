@@ -18,6 +18,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from pacewatch.stack.part import Stop
+from pacewatch.stack.ports import kept_port
 from pacewatch.stack.servant import PACKAGE, Servant, reachable_binaries, servant
 from pacewatch.stack.state import is_fit_for_socket, make_folder, write_private
 from pacewatch.words.errors import StackError
@@ -33,8 +34,6 @@ ORPHAN_SIGNAL = signal.SIGQUIT
 
 _ANSWER_S = 1.0
 _ORPHAN_GONE_S = 10.0
-_PORTS = range(15_000, 28_000)
-"""Below the ports that the kernel gives to outgoing connections."""
 
 _SETTINGS = """
 listen_addresses = '127.0.0.1'
@@ -160,7 +159,7 @@ def prepare(folder: Path) -> Postgres:
         data=data,
         binaries=binaries,
         sockets=sockets if is_fit_for_socket(sockets / ".s.PGSQL.00000") else None,
-        port=_port(folder),
+        port=kept_port(folder / "port"),
         password=_password(folder),
         uid=None if user is None else user.uid,
         gid=None if user is None else user.gid,
@@ -179,28 +178,6 @@ def _password(folder: Path) -> str:
     if not file.exists():
         write_private(file, secrets.token_urlsafe(24))
     return file.read_text()
-
-
-def _port(folder: Path) -> int:
-    """Return the folder's port: the one it had, where it is free, else another free one."""
-    file = folder / "port"
-    wanted = int(file.read_text()) if file.exists() else 0
-    candidates = [wanted] if wanted else []
-    candidates += [secrets.choice(_PORTS) for _ in range(20)] + [0]
-    found = next(port for port in map(_free_port, candidates) if port is not None)
-    write_private(file, str(found))
-    return found
-
-
-def _free_port(port: int) -> int | None:
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(("127.0.0.1", port))
-        except OSError:
-            return None
-        found: int = probe.getsockname()[1]
-        return found
 
 
 def _make_data(postgres: Postgres, user: Servant | None) -> None:
@@ -241,6 +218,7 @@ def run_once(postgres: Postgres, program: str, *words: str, feed: str = "") -> N
         extra_groups=None if postgres.uid is None else (),
         cwd=postgres.data,
         env=server_environment(),
+        start_new_session=True,  # a Ctrl-C is not meant for it
     )
     if done.returncode:
         said = (done.stderr.strip() or done.stdout.strip() or "nothing").splitlines()[-1]

@@ -78,23 +78,24 @@ class Supervisor:
             os.close(self._waker)
         return kind is not None and issubclass(kind, Asked)
 
-    def start(self, *parts: Part) -> None:
-        """Start the parts together and return when all are ready.
-
-        Raises StackError where one will not start, Asked where a signal came meanwhile.
-        """
+    def begin(self, *parts: Part) -> None:
+        """Start the parts together; those begun earlier are stopped later. Raises StackError."""
         group = [_Kept(part, self._logs / f"{part.name}.log") for part in parts]
         self._groups.append(group)
-        end = time.monotonic() + _START_S
         for kept in group:
             kept.start()
-        waiting = list(group)
-        while waiting:
-            self._turn(0.05)
-            waiting = [kept for kept in waiting if not kept.has_become_ready()]
+
+    def wait_until_ready(self) -> None:
+        """Return when all that was begun is ready.
+
+        Raises StackError where a part will not start, Asked where a signal came meanwhile.
+        """
+        end = time.monotonic() + _START_S
+        while waiting := [kept for kept in self._all() if not kept.has_become_ready()]:
             for kept in waiting:
                 if kept.failures >= _FATAL_FAILURES or time.monotonic() > end:
                     raise StackError(kept.why_not_ready())
+            self._turn(0.05)
 
     def watch(self) -> None:
         """Keep the parts running until a signal asks to stop, which raises Asked."""

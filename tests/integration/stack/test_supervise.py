@@ -61,8 +61,10 @@ def test_parts_of_a_later_start_wait_for_the_earlier(tmp_path):
     second = shell_part(tmp_path, "second", f"echo second >> {told}; sleep 600")
 
     with Supervisor(tmp_path, tell=lambda _: None) as supervisor:
-        supervisor.start(first)
-        supervisor.start(second)
+        supervisor.begin(first)
+        supervisor.wait_until_ready()
+        supervisor.begin(second)
+        supervisor.wait_until_ready()
         until(lambda: len(told.read_text().split()) == 2)
 
     assert told.read_text().split() == ["first", "second"]
@@ -80,7 +82,8 @@ def test_what_is_killed_starts_again_and_a_person_is_told(tmp_path):
         return True
 
     with Supervisor(tmp_path, tell=said.append) as supervisor:
-        supervisor.start(part)
+        supervisor.begin(part)
+        supervisor.wait_until_ready()
         asked_after(kill_it_once)
         supervisor.watch()
 
@@ -96,7 +99,8 @@ def test_a_part_that_will_not_start_is_one_sentence_with_its_last_words(tmp_path
         pytest.raises(StackError, match=r"^aggregator does not start: port 8420 is taken \("),
         Supervisor(tmp_path, tell=lambda _: None) as supervisor,
     ):
-        supervisor.start(part)
+        supervisor.begin(part)
+        supervisor.wait_until_ready()
 
     assert not any(psutil.pid_exists(pid) for pid in pids(tmp_path / "aggregator.pids"))
 
@@ -114,7 +118,8 @@ def test_a_program_that_is_not_there_is_one_sentence(tmp_path):
         pytest.raises(StackError, match=r"^valkey: /nonexistent/valkey-server: No such file"),
         Supervisor(tmp_path, tell=lambda _: None) as supervisor,
     ):
-        supervisor.start(part)
+        supervisor.begin(part)
+        supervisor.wait_until_ready()
 
 
 def test_parts_stop_in_reverse_order(tmp_path):
@@ -123,7 +128,8 @@ def test_parts_stop_in_reverse_order(tmp_path):
 
     with Supervisor(tmp_path, tell=lambda _: None) as supervisor:
         for name in ("postgres", "aggregator", "worker"):
-            supervisor.start(shell_part(tmp_path, name, say_bye.format(name, told)))
+            supervisor.begin(shell_part(tmp_path, name, say_bye.format(name, told)))
+            supervisor.wait_until_ready()
 
     assert told.read_text().split() == ["worker", "aggregator", "postgres"]
 
@@ -139,7 +145,8 @@ def test_who_does_not_stop_in_time_is_killed_with_all_it_started(tmp_path):
     )
 
     with Supervisor(tmp_path, tell=lambda _: None) as supervisor:
-        supervisor.start(part)
+        supervisor.begin(part)
+        supervisor.wait_until_ready()
 
     until(lambda: not psutil.pid_exists(pids(tmp_path / "child")[0]))
     assert not psutil.pid_exists(pids(tmp_path / "worker.pids")[0])
@@ -155,7 +162,8 @@ def test_a_second_wish_does_not_wait_for_the_patience_of_the_first(tmp_path):
     )
 
     with Supervisor(tmp_path, tell=lambda _: None) as supervisor:
-        supervisor.start(part)
+        supervisor.begin(part)
+        supervisor.wait_until_ready()
         asked_after(heard.exists)
 
     assert not psutil.pid_exists(pids(tmp_path / "worker.pids")[0])
@@ -173,7 +181,8 @@ def test_what_a_killed_part_has_started_goes_with_it(tmp_path):
         return True
 
     with Supervisor(tmp_path, tell=lambda _: None) as supervisor:
-        supervisor.start(part)
+        supervisor.begin(part)
+        supervisor.wait_until_ready()
         asked_after(kill_it_once)
         supervisor.watch()
 
@@ -185,7 +194,8 @@ def test_a_live_process_that_does_nothing_is_started_again(tmp_path, monkeypatch
     part = shell_part(tmp_path, "worker", is_well=lambda: len(pids(noted)) > 1, patience_s=0.2)
 
     with Supervisor(tmp_path, tell=said.append) as supervisor:
-        supervisor.start(part)
+        supervisor.begin(part)
+        supervisor.wait_until_ready()
         asked_after(lambda: len(pids(noted)) == 2)
         supervisor.watch()
 
@@ -194,7 +204,8 @@ def test_a_live_process_that_does_nothing_is_started_again(tmp_path, monkeypatch
 
 def test_the_terminals_interrupt_reaches_the_supervisor_alone(tmp_path):
     with Supervisor(tmp_path, tell=lambda _: None) as supervisor:
-        supervisor.start(shell_part(tmp_path, "worker"))
+        supervisor.begin(shell_part(tmp_path, "worker"))
+        supervisor.wait_until_ready()
 
         groups = {os.getpgid(pid) for pid in pids(tmp_path / "worker.pids")}
 
@@ -213,7 +224,8 @@ def test_a_killed_supervisor_leaves_no_orphan(tmp_path):
                     command=("/bin/sh", "-c", "echo $$ > worker.pids; exec sleep 600"),
                     is_ready=lambda: (folder / "worker.pids").exists())
         with Supervisor(folder, tell=print) as supervisor:
-            supervisor.start(part)
+            supervisor.begin(part)
+            supervisor.wait_until_ready()
             supervisor.watch()
         """
     )
@@ -231,7 +243,8 @@ def test_the_environment_of_a_part_is_what_it_was_given(tmp_path, monkeypatch):
     part = shell_part(tmp_path, "beat", f"env > {tmp_path}/env; sleep 600")
 
     with Supervisor(tmp_path, tell=lambda _: None) as supervisor:
-        supervisor.start(part)
+        supervisor.begin(part)
+        supervisor.wait_until_ready()
         until(lambda: "PWD" in (tmp_path / "env").read_text())
 
     assert "GROQ_API_KEY" not in (tmp_path / "env").read_text()

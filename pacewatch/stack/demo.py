@@ -1,0 +1,26 @@
+"""The demo's own file: two regions, found at the simulator's addresses."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from pacewatch.stack.ports import kept_port
+from pacewatch.stack.state import make_folder, write_private
+
+DEMO_REGIONS = ("eu-west", "us-east")
+
+_FILE = "demo.toml"
+_HEAD = "# Written by `pacewatch up --demo` at each start.\n[simulator]\n"
+
+
+def demo_ports(state: Path, regions: Iterable[str]) -> dict[str, int]:
+    """Return the port of each region's simulated providers, the same at each start."""
+    folder = state / "ports"
+    make_folder(folder, 0o700)
+    return {region: kept_port(folder / region) for region in regions}
+
+
+def write_demo(state: Path, ports: Mapping[str, int]) -> Path:
+    """Write the demo's file and return where it is."""
+    lines = (f'{region} = "http://127.0.0.1:{port}"\n' for region, port in ports.items())
+    write_private(state / _FILE, _HEAD + "".join(lines))
+    return state / _FILE

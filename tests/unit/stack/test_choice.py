@@ -1,0 +1,109 @@
+"""What `up` runs: the real endpoints that it has the means for, or the demo."""
+
+import pytest
+
+from pacewatch.stack.choice import choose
+from pacewatch.words.errors import SettingsError
+
+OWN = """
+[[endpoint]]
+base_url = "http://127.0.0.1:9911/v1"
+model = "smollm2"
+"""
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    """A folder without a pacewatch.toml, where `up` is called."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def with_file(folder, text):
+    file = folder / "pacewatch.toml"
+    file.write_text(text)
+    return {"PACEWATCH_CONFIG": str(file)}
+
+
+def test_nothing_given_is_the_demo_and_it_says_why(home):
+    choice = choose({}, demo=False, region=None)
+
+    assert choice.fleet is None
+    assert choice.regions == ("eu-west", "us-east")
+    assert "no provider key in the environment" in choice.notes[0]
+
+
+def test_the_demo_takes_no_key_and_no_file(home):
+    environment = {"GROQ_API_KEY": "k", **with_file(home, "this is no TOML")}
+
+    choice = choose(environment, demo=True, region=None)
+
+    assert (choice.fleet, choice.keys, choice.config) == (None, {}, None)
+
+
+def test_a_key_in_the_environment_is_a_real_fleet_of_its_provider(home):
+    choice = choose({"GROQ_API_KEY": "k", "HOME": str(home)}, demo=False, region=None)
+
+    assert choice.fleet is not None and not choice.fleet.simulated
+    assert {endpoint.provider for endpoint in choice.fleet.endpoints} == {"groq"}
+    assert choice.regions == ("local",)
+
+
+def test_an_endpoint_of_ones_own_is_a_real_fleet(home):
+    choice = choose(with_file(home, OWN), demo=False, region=None)
+
+    assert choice.fleet is not None
+    assert [endpoint.own for endpoint in choice.fleet.endpoints] == [True]
+    assert choice.config == home / "pacewatch.toml"
+
+
+def test_a_file_whose_picks_have_no_key_is_the_demo_and_names_the_variables(home):
+    choice = choose(with_file(home, 'endpoints = ["groq/*"]'), demo=False, region=None)
+
+    assert choice.fleet is None
+    assert "no key of theirs is set (looked for: GROQ_API_KEY" in choice.notes[0]
+
+
+def test_only_keys_of_probed_endpoints_are_taken_and_key_files_by_their_whole_path(home):
+    environment = {
+        "GROQ_API_KEY_FILE": "groq.key",
+        "CEREBRAS_API_KEY": "c",
+        **with_file(home, 'endpoints = ["groq/*"]'),
+    }
+
+    choice = choose(environment, demo=False, region=None)
+
+    assert choice.keys == {"GROQ_API_KEY_FILE": str(home / "groq.key")}
+
+
+def test_a_key_is_not_in_what_a_choice_shows_of_itself(home):
+    choice = choose({"GROQ_API_KEY": "gsk-secret", "HOME": str(home)}, demo=False, region=None)
+
+    assert "gsk-secret" not in repr(choice)
+
+
+def test_of_several_regions_the_first_is_here_and_the_others_are_named(home):
+    text = OWN + "[regions.fra]\n[regions.iad]\n"
+
+    choice = choose(with_file(home, text), demo=False, region=None)
+
+    assert choice.regions == ("fra",)
+    assert choice.notes[0].startswith("This machine stands in fra; nobody probes from iad here")
+
+
+def test_a_region_can_be_chosen_by_name(home):
+    text = OWN + "[regions.fra]\n[regions.iad]\n"
+
+    assert choose(with_file(home, text), demo=False, region="iad").regions == ("iad",)
+
+
+def test_a_region_that_the_file_does_not_name_is_refused(home):
+    with pytest.raises(SettingsError, match=r'^region "fra": the file names none such .*local\)$'):
+        choose(with_file(home, OWN), demo=False, region="fra")
+
+
+def test_a_file_with_a_simulator_is_refused(home):
+    text = '[simulator]\neu-west = "http://127.0.0.1:41001"\n'
+
+    with pytest.raises(SettingsError, match=r"\[simulator\] is what the demo writes for itself"):
+        choose(with_file(home, text), demo=False, region=None)
