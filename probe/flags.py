@@ -1,12 +1,15 @@
 """The remarks on a timing that its own worker can make."""
 
 from collections.abc import Sequence
+from itertools import islice
+from operator import eq
 
 from pacewatch.words.figures import arrivals, is_burst
 from pacewatch.words.flag import Flag
 from pacewatch.words.outcome import Outcome
 from pacewatch.words.timing import ANSWER, TOOL
 from probe.seen import Seen
+from probe.tokens import Counted
 
 CLOCK_GAP_NS = 1_000_000
 """Between the clock readings around the send; above it the first token's time is in doubt."""
@@ -15,12 +18,12 @@ HIDDEN_TOKENS = 16
 """Billed tokens that were not streamed: up to here it is the vocabularies that differ."""
 
 LONGEST_CYCLE = 24
-"""A text whose shortest repeated part is no longer than this many tokens is looked at."""
+"""Repetitions with a period of up to this many tokens are looked for."""
 
-_CYCLE_PART = 0.6
-"""Part of the text that such a cycle must make up."""
+CYCLE_PART = 0.6
+"""Part of the text that must repeat what stood one period before."""
 
-_LEAST_TOKENS = 48
+LEAST_TOKENS = 48
 """A text of fewer tokens is not called degenerate: a list repeats itself too."""
 
 
@@ -29,7 +32,7 @@ def flags_of(  # noqa: PLR0913 - what the flags are of
     *,
     outcome: Outcome,
     at_us: Sequence[int],
-    tokens: Sequence[int],
+    counted: Counted,
     output_tokens: int,
     via_proxy: bool,
 ) -> tuple[Flag, ...]:
@@ -39,39 +42,38 @@ def flags_of(  # noqa: PLR0913 - what the flags are of
         flags.add(Flag.VIA_PROXY)
     if seen.send_gap_ns > CLOCK_GAP_NS:
         flags.add(Flag.CLOCK_GAP)
-    if outcome in (Outcome.OK, Outcome.EMPTY) and seen.end is not None and seen.end.is_truncated:
+    if outcome in (Outcome.OK, Outcome.EMPTY) and _is_truncated(seen):
         flags.add(Flag.TRUNCATED)
     if outcome is Outcome.OK:
-        flags |= _of_answer(seen, at_us, tokens, output_tokens)
+        flags |= _of_answer(seen, at_us, counted, output_tokens)
     return tuple(flag for flag in Flag if flag in flags)
 
 
-def _of_answer(
-    seen: Seen, at_us: Sequence[int], tokens: Sequence[int], output_tokens: int
-) -> set[Flag]:
-    told, total = seen.tokens, sum(tokens)
+def _of_answer(seen: Seen, at_us: Sequence[int], counted: Counted, output_tokens: int) -> set[Flag]:
+    told, total = seen.tokens, len(counted.ids)
     billed = told.output if told is not None and told.output is not None else total
     found = {
-        Flag.BURST: is_burst(arrivals(at_us, tokens)),
+        Flag.BURST: is_burst(arrivals(at_us, counted.of_chunks)),
         Flag.CACHED: told is not None and bool(told.cached_input),
-        Flag.SHORT_ANSWER: (
-            max(billed, total) < output_tokens / 2
-            and not (seen.end is not None and seen.end.is_truncated)
-        ),
+        Flag.SHORT_ANSWER: total < output_tokens / 2 and not _is_truncated(seen),
         Flag.HIDDEN_REASONING: billed - total > max(HIDDEN_TOKENS, billed / 2),
         Flag.NO_ANSWER: ANSWER not in seen.kinds,
         Flag.TOOL_CALL: TOOL in seen.kinds,
-        Flag.DEGENERATE: is_degenerate("".join(seen.texts).split()),
+        Flag.DEGENERATE: is_degenerate(counted.ids),
     }
     return {flag for flag, is_set in found.items() if is_set}
 
 
-def is_degenerate(words: Sequence[str]) -> bool:
-    """Tell whether a text repeats itself: one word, or a short cycle, over most of it."""
-    size = len(words)
-    if size < _LEAST_TOKENS:
+def _is_truncated(seen: Seen) -> bool:
+    return seen.finish is not None and seen.finish.is_truncated
+
+
+def is_degenerate(tokens: Sequence[int]) -> bool:
+    """Tell whether a text repeats itself: one token, or a short cycle, over most of it."""
+    size = len(tokens)
+    if size < LEAST_TOKENS:
         return False
     return any(
-        sum(a == b for a, b in zip(words, words[cycle:], strict=False)) >= _CYCLE_PART * size
+        sum(map(eq, tokens, islice(tokens, cycle, None))) >= CYCLE_PART * size
         for cycle in range(1, LONGEST_CYCLE + 1)
     )

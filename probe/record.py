@@ -10,7 +10,7 @@ from probe.classify import Ending, without_secret
 from probe.connect import Link
 from probe.flags import flags_of
 from probe.seen import Seen
-from probe.tokens import text_bytes, tokens_of_chunks
+from probe.tokens import Counted, count_chunks, text_bytes
 
 _NO_ENDING = Ending(outcome=Outcome.INTERNAL)
 
@@ -26,7 +26,8 @@ def timing_of(  # noqa: PLR0913 - what a timing is made of
 ) -> Timing:
     """Return the timing of the n-th request of a run whose earliest send was then."""
     ending = seen.ending or _NO_ENDING
-    chunks = _chunks(seen)
+    counted = count_chunks(seen.texts, seen.kinds)
+    chunks = _chunks(seen, counted)
     return Timing(
         n=n,
         outcome=ending.outcome,
@@ -35,7 +36,7 @@ def timing_of(  # noqa: PLR0913 - what a timing is made of
             seen,
             outcome=ending.outcome,
             at_us=chunks.at_us,
-            tokens=chunks.tokens,
+            counted=counted,
             output_tokens=output_tokens,
             via_proxy=link is not None and link.via_proxy,
         ),
@@ -53,7 +54,7 @@ def timing_of(  # noqa: PLR0913 - what a timing is made of
             request_id=without_secret(seen.identity.request_id, secrets),
         ),
         limits=seen.limits,
-        finish=None if seen.end is None else without_secret(seen.end.finish, secrets),
+        finish=None if seen.finish is None else without_secret(seen.finish.word, secrets),
     )
 
 
@@ -78,13 +79,13 @@ def cost_usd(timings: Sequence[Timing], endpoint: Endpoint, workload: Workload) 
     return round(total / 1e6, 9)
 
 
-def _chunks(seen: Seen) -> Chunks:
+def _chunks(seen: Seen, counted: Counted) -> Chunks:
     if seen.sent_ns is None or not seen.at_ns:
         return Chunks()
     return Chunks(
         at_us=tuple(max(0, at - seen.sent_ns) // 1000 for at in seen.at_ns),
         size_bytes=tuple(text_bytes(text) for text in seen.texts),
-        tokens=tuple(tokens_of_chunks(seen.texts, seen.kinds)),
+        tokens=counted.of_chunks,
         kind="".join(seen.kinds),
     )
 

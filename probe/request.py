@@ -116,10 +116,10 @@ async def measure(question: Question, link: Link, start: Start) -> Seen:
     try:
         await _exchange(question, link, seen, alarm)
     except TimeUp:
-        if seen.end is None and seen.ending is None:
+        if not seen.has_end and seen.ending is None:
             seen.ending = Ending(outcome=alarm.outcome)
     except Exception as error:  # noqa: BLE001 - the border: every exception becomes an outcome
-        if seen.end is None and seen.ending is None:
+        if not seen.has_end and seen.ending is None:
             seen.ending = classify.of_exception(error, status=seen.status, has_ended=wire.has_ended)
     finally:
         alarm.stop()
@@ -191,7 +191,7 @@ async def _read_answer(  # noqa: PLR0913 - the parts of one reading
                 for frame in framing.feed(data):
                     if _take(protocol.read(frame), stamp_ns, seen, alarm):
                         return
-    if seen.end is not None:
+    if seen.has_end:
         return
     with suppress(MalformedAnswer):  # a last event that the end of the body tore
         for frame in framing.finish():
@@ -202,10 +202,12 @@ async def _read_answer(  # noqa: PLR0913 - the parts of one reading
 
 def _take(pieces: Sequence[Piece], stamp_ns: int, seen: Seen, alarm: Alarm) -> bool:
     """Note the pieces of one event; tells whether nothing more is wanted."""
+    is_last = False
     for piece in pieces:
         seen.take(piece, stamp_ns)
         if isinstance(piece, Chunk):
             alarm.token(stamp_ns)
         elif isinstance(piece, End):
             alarm.ended(stamp_ns)
-    return seen.ending is not None or (seen.end is not None and seen.end.is_last)
+            is_last = piece.is_last
+    return is_last or seen.ending is not None

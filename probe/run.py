@@ -50,7 +50,7 @@ async def make_run(  # noqa: PLR0913 - what a run is made of
             key=None if region.simulator_url is not None else key,
             prompt=prompt,
             output_tokens=asked_tokens,
-            request_id=f"{task.run_id}.{execution}.{n}",
+            request_id=f"{task.run_id}.{execution.hex[:8]}.{n}",
         )
         for n, prompt in enumerate(prompts)
     ]

@@ -9,6 +9,7 @@ from probe.classify import Ending, of_stream_fault
 from probe.protocols.interface import (
     Chunk,
     End,
+    Finish,
     MalformedAnswer,
     Piece,
     StreamFault,
@@ -20,8 +21,8 @@ _Told = TypeVar("_Told", Identity, ProviderTokens)
 MAX_CHUNKS = 40_000
 """Token-bearing chunks of one answer; ten such answers still fit one push."""
 
-MAX_TEXT_BYTES = 4 * 1024 * 1024
-"""Generated text of one answer, as characters."""
+MAX_TEXT_SIZE = 4 * 1024 * 1024
+"""Generated text of one answer, characters."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -44,37 +45,54 @@ class Seen:
     tokens: ProviderTokens | None = None
     told: ServerTimings | None = None
     identity: Identity = field(default_factory=Identity)
+    last_identity: Identity | None = None
     limits: RateLimits | None = None
-    end: End | None = None
+    finish: Finish | None = None
+    has_end: bool = False
+    """True once the protocol's own end has come: nothing after it is a fault."""
 
     def take(self, piece: Piece, stamp_ns: int) -> None:
         """Add a piece that came at that moment; raises MalformedAnswer for too much."""
         if isinstance(piece, Chunk):
-            self.at_ns.append(stamp_ns)
-            self.kinds.append(piece.kind)
-            self.texts.append(piece.text)
-            self.text_size += len(piece.text)
-            if len(self.at_ns) > MAX_CHUNKS or self.text_size > MAX_TEXT_BYTES:
-                raise MalformedAnswer("endless")
+            self._add(piece, stamp_ns)
         elif isinstance(piece, Identity):
-            self.identity = _over(self.identity, piece)
+            if piece is not self.last_identity:
+                self._know(piece)
         elif isinstance(piece, Usage):
             self.tokens = _over(self.tokens or ProviderTokens(), piece.tokens)
+        elif isinstance(piece, Finish):
+            self.finish = piece
         elif isinstance(piece, End):
-            self.end = piece if self.end is None else _end_over(self.end, piece)
+            self.has_end = True
         elif isinstance(piece, StreamFault):
-            if self.end is None and self.ending is None:
+            if not self.has_end:
                 self.ending = of_stream_fault(piece.code, self.status)
         else:
             self.told = piece
+
+    def _add(self, chunk: Chunk, stamp_ns: int) -> None:
+        self.at_ns.append(stamp_ns)
+        self.kinds.append(chunk.kind)
+        self.texts.append(chunk.text)
+        self.text_size += len(chunk.text)
+        if len(self.at_ns) > MAX_CHUNKS or self.text_size > MAX_TEXT_SIZE:
+            raise MalformedAnswer("endless")
+
+    def _know(self, identity: Identity) -> None:
+        """Take what is told of who answers; the request's id in the headers goes before."""
+        first_id = self.identity.request_id
+        self.last_identity = identity
+        self.identity = _over(self.identity, identity)
+        if first_id is not None:
+            self.identity = replace(self.identity, request_id=first_id)
 
     def close(self) -> None:
         """Decide how the request ended, where nothing has: by its end, or by the lack of one."""
         if self.ending is not None:
             return
-        if self.end is None:
+        if not self.has_end:
             self.ending = Ending(outcome=Outcome.DISCONNECTED)
-        elif self.end.is_filtered:
+        elif self.finish is not None and self.finish.is_filtered:
             self.ending = Ending(outcome=Outcome.FILTERED)
         else:
             self.ending = Ending(outcome=Outcome.OK if self.at_ns else Outcome.EMPTY)
@@ -86,12 +104,3 @@ def _over(old: _Told, new: _Told) -> _Told:
         name: value for name in new.__slots__ if (value := getattr(new, name)) is not None
     }
     return replace(old, **told)
-
-
-def _end_over(old: End, new: End) -> End:
-    return End(
-        finish=new.finish or old.finish,
-        is_last=old.is_last or new.is_last,
-        is_truncated=old.is_truncated or new.is_truncated,
-        is_filtered=old.is_filtered or new.is_filtered,
-    )

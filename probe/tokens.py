@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -28,23 +29,36 @@ def count_tokens(text: str) -> int:
     return sum(len(_encoding().encode_ordinary(part)) for part in _portions(_sound(text)))
 
 
-def tokens_of_chunks(texts: Sequence[str], kinds: Sequence[str]) -> list[int]:
-    """Return how many tokens each chunk brought.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counted:
+    """The tokens of an answer."""
+
+    of_chunks: tuple[int, ...]
+    """How many tokens each chunk brought."""
+    ids: tuple[int, ...]
+    """All tokens, each kind's text as a whole, one after another."""
+
+
+def count_chunks(texts: Sequence[str], kinds: Sequence[str]) -> Counted:
+    """Return the tokens of an answer's chunks.
 
     The whole text of each kind is tokenised at once; a token belongs to the chunk that brought
     its last byte.
     """
     counts = [0] * len(texts)
-    for kind in set(kinds):
+    ids: list[int] = []
+    for kind in sorted(set(kinds)):
         places = [place for place, letter in enumerate(kinds) if letter == kind]
-        _share_out([texts[place] for place in places], places, counts)
-    return counts
+        ids += _share_out([texts[place] for place in places], places, counts)
+    return Counted(of_chunks=tuple(counts), ids=tuple(ids))
 
 
-def _share_out(texts: list[str], places: list[int], counts: list[int]) -> None:
+def _share_out(texts: list[str], places: list[int], counts: list[int]) -> list[int]:
+    """Add each token of the texts to the count of the chunk at its place; return the tokens."""
     encoding = _encoding()
     size_of = encoding.decode_single_token_bytes
     sizes: dict[int, int] = {}
+    ids: list[int] = []
     current, brought, read = 0, text_bytes(texts[0]), 0
     for part in _portions(_sound("".join(texts))):
         for token in encoding.encode_ordinary(part):
@@ -56,6 +70,8 @@ def _share_out(texts: list[str], places: list[int], counts: list[int]) -> None:
                 current += 1
                 brought += text_bytes(texts[current])
             counts[places[current]] += 1
+            ids.append(token)
+    return ids
 
 
 def text_bytes(text: str) -> int:

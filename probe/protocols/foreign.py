@@ -1,9 +1,10 @@
 """What providers say, taken with care: bounded words, whole counts, their timings in one form."""
 
 import math
+from functools import lru_cache
 from typing import Any
 
-from pacewatch.words.timing import ServerTimings
+from pacewatch.words.timing import Identity, ServerTimings
 
 MAX_WORD = 120
 MAX_COUNT = 1_000_000_000
@@ -17,6 +18,27 @@ def word(told: object) -> str | None:
         return None
     text = " ".join(str(told).split())
     return text if 0 < len(text) <= MAX_WORD and text.isprintable() else None
+
+
+def identity(model: object, fingerprint: object, tier: object, request_id: object) -> Identity:
+    """Return who answers; the same words give the same value, since most events repeat them."""
+    return _identity(_short(model), _short(fingerprint), _short(tier), _short(request_id))
+
+
+def _short(told: object) -> str | None:
+    return told if isinstance(told, str) and len(told) <= MAX_WORD else None
+
+
+@lru_cache(maxsize=64)
+def _identity(
+    model: str | None, fingerprint: str | None, tier: str | None, request_id: str | None
+) -> Identity:
+    return Identity(
+        model=word(model),
+        fingerprint=word(fingerprint),
+        tier=word(tier),
+        request_id=word(request_id),
+    )
 
 
 def count(told: object) -> int | None:

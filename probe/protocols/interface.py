@@ -42,17 +42,23 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class End:
-    """The protocol's own end of the answer."""
+class Finish:
+    """Why the answer ends; the end itself may still be to come."""
 
-    finish: str | None = None
-    """The provider's word for why; None where this frame has none."""
-    is_last: bool = False
-    """True: nothing is waited for after it."""
+    word: str | None
+    """The provider's own word for it."""
     is_truncated: bool = False
     """True: a token limit cut the answer."""
     is_filtered: bool = False
     """True: a content filter stopped the answer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class End:
+    """The protocol's own end of the answer."""
+
+    is_last: bool = False
+    """True: nothing is waited for after it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +69,7 @@ class StreamFault:
     """Its code, else its type, in the provider's words."""
 
 
-Piece = Chunk | Usage | ServerTimings | Identity | End | StreamFault
+Piece = Chunk | Usage | ServerTimings | Identity | Finish | End | StreamFault
 """What a frame may hold."""
 
 

@@ -4,14 +4,14 @@ Only the choice with index 0 is read. Reasoning goes by several names, sometimes
 delta counts once. Usage may stand beside the choices, inside one, or under `x_groq`.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pacewatch.words.endpoint import Endpoint
-from pacewatch.words.timing import ANSWER, REASONING, TOOL, Identity, ProviderTokens
-from probe.protocols.foreign import count, timings, word
-from probe.protocols.interface import Chunk, End, Frame, MalformedAnswer, Piece, StreamFault, Usage
+from pacewatch.words.timing import ANSWER, REASONING, TOOL, ProviderTokens
+from probe.protocols.event import event_of, fault_in, fault_of_plain
+from probe.protocols.foreign import count, identity, timings, word
+from probe.protocols.interface import Chunk, End, Finish, Frame, Piece, StreamFault, Usage
 from probe.protocols.sse import EventStream
 
 _REASONING_FIELDS = ("reasoning_content", "reasoning", "reasoning_text", "thinking")
@@ -19,7 +19,6 @@ _REASONING_FIELDS = ("reasoning_content", "reasoning", "reasoning_text", "thinki
 counts.
 """
 
-_KEEP_ALIVE = frozenset({"ping", "heartbeat", "keepalive", "keep-alive", "keep_alive"})
 _TRUNCATED = frozenset({"length", "max_tokens", "model_length", "max_output_tokens"})
 _FILTERED = frozenset({"content_filter", "content_filtered", "safety", "moderation"})
 
@@ -65,52 +64,17 @@ class OpenAIChat:
 
     def read(self, frame: Frame) -> Sequence[Piece]:
         """Return what an event holds."""
-        text = frame.data
-        if not text or text.isspace():
-            return ()
-        if text[0] == "[" and text.strip() == "[DONE]":
+        if frame.data[:6] == "[DONE]" and frame.data.strip() == "[DONE]":
             return (End(is_last=True),)
-        try:
-            event = json.loads(text)
-        except (ValueError, RecursionError):
-            if frame.name in _KEEP_ALIVE:
-                return ()
-            raise MalformedAnswer("bad_json") from None
-        if not isinstance(event, dict):
+        event = event_of(frame)
+        if event is None:
             return ()
-        if fault := _fault(event, frame.name):
-            return (fault,)
-        return _pieces(event)
+        fault = fault_in(event, frame.name)
+        return _pieces(event) if fault is None else (fault,)
 
     def read_whole(self, body: bytes) -> Sequence[Piece]:
         """Return the error of a plain JSON body; raises MalformedAnswer for anything else."""
-        try:
-            told = json.loads(body)
-        except (ValueError, RecursionError):
-            told = None
-        if isinstance(told, list) and told:
-            told = told[0]
-        if isinstance(told, dict) and (fault := _fault(told, "")):
-            return (fault,)
-        raise MalformedAnswer("no_event_stream")
-
-
-def _fault(event: dict[str, Any], name: str) -> StreamFault | None:
-    """Return the error that an event tells, in any of the ways that are in use."""
-    error = event.get("error")
-    if not error and isinstance(groq := event.get("x_groq"), dict):
-        error = groq.get("error")
-    if not error and (name == "error" or event.get("object") == "error"):
-        error = event
-    if not error and event.get("type") == "error":
-        error = event
-    if not error and "choices" not in event and event.get("detail"):
-        error = event
-    if not error:
-        return None
-    if isinstance(error, dict):
-        return StreamFault(code=word(error.get("code")) or word(error.get("type")))
-    return StreamFault(code=word(event.get("code")) or word(event.get("type")))
+        return (fault_of_plain(body),)
 
 
 def _pieces(event: dict[str, Any]) -> list[Piece]:
@@ -122,7 +86,7 @@ def _pieces(event: dict[str, Any]) -> list[Piece]:
         if isinstance(delta, dict):
             _read_delta(delta, pieces)
         if finish := choice.get("finish_reason"):
-            pieces.append(_end(finish))
+            pieces += _end(finish)
     _read_told(event, choice, pieces)
     return pieces
 
@@ -136,11 +100,12 @@ def _choice(choices: object) -> dict[str, Any] | None:
     return None
 
 
-def _end(finish: object) -> Piece:
+def _end(finish: object) -> Sequence[Piece]:
     told = word(finish)
     if told == "error":
-        return StreamFault(code="error")
-    return End(finish=told, is_truncated=told in _TRUNCATED, is_filtered=told in _FILTERED)
+        return (StreamFault(code=told),)
+    why = Finish(word=told, is_truncated=told in _TRUNCATED, is_filtered=told in _FILTERED)
+    return (why, End())
 
 
 def _read_delta(delta: dict[str, Any], pieces: list[Piece]) -> None:
@@ -214,22 +179,17 @@ def _read_told(event: dict[str, Any], choice: dict[str, Any] | None, pieces: lis
         usage = groq.get("usage")
     if isinstance(usage, dict):
         pieces.append(Usage(tokens=_tokens(usage, event)))
-    if found := timings(usage, event.get("time_info"), event.get("perf_metrics")):
+    times = (event.get("time_info"), event.get("perf_metrics"))
+    if (usage or any(times)) and (found := timings(usage, *times)):
         pieces.append(found)
-    model, made_by, tier = (
-        event.get("model"),
-        event.get("system_fingerprint"),
-        event.get("service_tier"),
-    )
-    if model or made_by or tier:
-        pieces.append(
-            Identity(
-                model=word(model),
-                fingerprint=word(made_by),
-                tier=word(tier),
-                request_id=word(event.get("id")),
-            )
+    pieces.append(
+        identity(
+            event.get("model"),
+            event.get("system_fingerprint"),
+            event.get("service_tier"),
+            event.get("id"),
         )
+    )
 
 
 def _tokens(usage: dict[str, Any], event: dict[str, Any]) -> ProviderTokens:

@@ -1,0 +1,53 @@
+"""JSON events of a stream, and the errors that they, or a plain JSON body, may tell."""
+
+import json
+from typing import Any
+
+from probe.protocols.foreign import word
+from probe.protocols.interface import Frame, MalformedAnswer, StreamFault
+
+_KEEP_ALIVE = frozenset({"ping", "heartbeat", "keepalive", "keep-alive", "keep_alive"})
+"""Names of events that may hold anything."""
+
+
+def event_of(frame: Frame) -> dict[str, Any] | None:
+    """Return the JSON object of an event; None where it holds nothing to read.
+
+    Raises MalformedAnswer for what is no JSON.
+    """
+    text = frame.data
+    if not text or text.isspace() or frame.name in _KEEP_ALIVE:
+        return None
+    try:
+        event = json.loads(text)
+    except (ValueError, RecursionError):
+        raise MalformedAnswer("bad_json") from None
+    return event if isinstance(event, dict) else None
+
+
+def fault_in(event: dict[str, Any], name: str) -> StreamFault | None:
+    """Return the error that an event tells, in any of the ways that are in use."""
+    error = event.get("error")
+    if not error and isinstance(groq := event.get("x_groq"), dict):
+        error = groq.get("error")
+    if not error and (
+        name == "error" or event.get("object") == "error" or event.get("type") == "error"
+    ):
+        error = event
+    if not error:
+        return None
+    told = error if isinstance(error, dict) else event
+    return StreamFault(code=word(told.get("code")) or word(told.get("type")))
+
+
+def fault_of_plain(body: bytes) -> StreamFault:
+    """Return the error of a plain JSON body; raises MalformedAnswer for anything else."""
+    try:
+        told = json.loads(body)
+    except (ValueError, RecursionError):
+        told = None
+    if isinstance(told, list) and told:
+        told = told[0]
+    if isinstance(told, dict) and (fault := fault_in(told, "")) is not None:
+        return fault
+    raise MalformedAnswer("no_event_stream")
