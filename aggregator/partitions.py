@@ -1,0 +1,96 @@
+"""Day partitions of run, timing and timeline: made before they are needed, dropped when too old.
+
+A day's partition is made as a table of its own and then attached, so that readers and writers of
+the other days go on meanwhile.
+"""
+
+from collections.abc import Iterable
+from datetime import UTC, date, datetime, timedelta
+
+import psycopg
+from psycopg import sql
+
+from aggregator.db import Connection, queries
+
+PARTITION_LOCK = 8_420_002
+"""Key of the advisory lock that one process holds while it makes or drops partitions."""
+
+KEPT = {"run": timedelta(days=400), "timing": timedelta(days=400), "timeline": timedelta(days=14)}
+"""How long the rows of each partitioned table are kept."""
+
+AHEAD = 3
+"""Days from today on whose partitions stand ready."""
+
+
+def days_ahead(now: datetime) -> list[date]:
+    """Return the UTC days whose partitions should stand ready."""
+    today = now.astimezone(UTC).date()
+    return [today + timedelta(days=day) for day in range(AHEAD)]
+
+
+def make_days(connection: Connection, days: Iterable[date]) -> list[str]:
+    """Make the partitions of these UTC days that are missing; return their names.
+
+    Takes a transaction of its own; the connection must not be in one.
+    """
+    wanted = sorted(set(days))
+    with connection.transaction():
+        connection.execute("select pg_advisory_xact_lock(%s)", (PARTITION_LOCK,))
+        there = {row["partition"] for row in _partitions(connection)}
+        missing = [
+            (table, day) for table in KEPT for day in wanted if _name(table, day) not in there
+        ]
+        for table, day in missing:
+            _make(connection, table, day)
+    return [_name(table, day) for table, day in missing]
+
+
+def drop_old_days(connection: Connection, now: datetime) -> list[str]:
+    """Drop the partitions whose last moment is older than their table keeps; return their names.
+
+    One transaction a partition; one that is in use for longer than two seconds is left for the
+    next time.
+    """
+    with connection.transaction():
+        found = _partitions(connection)
+    old = [
+        row["partition"]
+        for row in found
+        if _day(row["partition"]) < (now - KEPT[row["parent"]]).astimezone(UTC).date()
+    ]
+    return [name for name in old if _drop(connection, name)]
+
+
+def _partitions(connection: Connection) -> list[dict[str, str]]:
+    return connection.execute(
+        queries("upkeep")["list_partitions"], {"parents": list(KEPT)}
+    ).fetchall()
+
+
+def _name(table: str, day: date) -> str:
+    return f"{table}_{day:%Y%m%d}"
+
+
+def _day(partition: str) -> date:
+    return datetime.strptime(partition.rpartition("_")[2] + "Z", "%Y%m%d%z").date()
+
+
+def _make(connection: Connection, table: str, day: date) -> None:
+    name, parent = sql.Identifier(_name(table, day)), sql.Identifier(table)
+    connection.execute(sql.SQL("create table {} (like {} including all)").format(name, parent))
+    connection.execute(
+        sql.SQL("alter table {} attach partition {} for values from ({}) to ({})").format(
+            parent, name, *(f"{edge} 00:00:00+00" for edge in (day, day + timedelta(days=1)))
+        )
+    )
+
+
+def _drop(connection: Connection, name: str) -> bool:
+    try:
+        with connection.transaction():
+            connection.execute("select pg_advisory_xact_lock(%s)", (PARTITION_LOCK,))
+            connection.execute("set local lock_timeout = '2s'")
+            connection.execute(sql.SQL("drop table if exists {}").format(sql.Identifier(name)))
+    except psycopg.errors.LockNotAvailable:
+        return False
+    return True
