@@ -108,16 +108,18 @@ def _run(choice: "Choice", state: "State", host: str, port: int) -> None:
 
 def _site(choice: "Choice", state: "State", host: str, port: int) -> "Site":
     from pacewatch.stack import valkey
-    from pacewatch.stack.crew import Site
+    from pacewatch.stack.crew import Site, local_url
     from pacewatch.stack.part import ordinary_environment
+    from pacewatch.stack.pulse import Pulse
 
-    broker = valkey.prepare(state.folder / "valkey")
+    url = local_url(host, port)
     return Site(
         state=state.folder,
         config=choice.config,
-        host=host,
-        port=port,
-        broker=broker,
+        listen=f"[{host}]:{port}" if ":" in host else f"{host}:{port}",
+        aggregator_url=url,
+        pulse=Pulse(url),
+        broker=valkey.prepare(state.folder / "valkey"),
         ordinary=ordinary_environment(os.environ),
         keys=choice.keys,
     )
@@ -136,12 +138,12 @@ def _start(supervisor: "Supervisor", choice: "Choice", site: "Site") -> None:
     supervisor.wait_until_ready()
     tokens = _make_store(database.url, choice, site.state)
     supervisor.begin(site.aggregator(database.url))
+    supervisor.wait_until_ready()
     supervisor.begin(
         site.centre("central", database.url),
         site.centre("beat", database.url),
         *(site.worker(region, token) for region, token in tokens.items()),
     )
-    supervisor.wait_until_ready()
 
 
 def _begin_simulator(supervisor: "Supervisor", choice: "Choice", site: "Site") -> "Site":

@@ -4,7 +4,6 @@ Each is told no more than it needs: provider keys go to the worker alone, the da
 alone.
 """
 
-import http.client
 import os
 import signal
 import sys
@@ -15,6 +14,7 @@ from pathlib import Path
 from pacewatch.stack import postgres
 from pacewatch.stack.part import Part, Stop
 from pacewatch.stack.postgres import Postgres
+from pacewatch.stack.pulse import Pulse
 from pacewatch.stack.valkey import Valkey
 
 WORKER_STOPS = (Stop(signal=signal.SIGTERM, patience_s=25.0),)
@@ -23,8 +23,6 @@ WORKER_STOPS = (Stop(signal=signal.SIGTERM, patience_s=25.0),)
 HELD_BY_WORKER = "held-by-the-worker"
 """Stands at the centre for a provider key, which decides there what is probed and is never used."""
 
-_ANSWER_S = 2.0
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Site:
@@ -32,19 +30,17 @@ class Site:
 
     state: Path
     config: Path | None
-    host: str
-    port: int
+    listen: str
+    """host:port of the aggregator."""
+    aggregator_url: str
+    """Its address for processes of this machine."""
+    pulse: Pulse
+    """Tells who has finished work lately."""
     broker: Valkey
     ordinary: Mapping[str, str]
     """What every process may know of the shell's environment."""
     keys: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Key variables of the probed endpoints, and their values."""
-
-    @property
-    def aggregator_url(self) -> str:
-        """Return the aggregator's address for processes of this machine."""
-        host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)  # noqa: S104
-        return f"http://{f'[{host}]' if ':' in host else host}:{self.port}"
 
     def _command(self, *words: str) -> tuple[str, ...]:
         # -P: a folder of that name where `up` was called is not taken for ours
@@ -55,7 +51,11 @@ class Site:
         return {**self.ordinary, **config, "PACEWATCH_STATE": str(self.state), **told}
 
     def _part(
-        self, name: str, command: tuple[str, ...], is_ready: Callable[[], bool], **told: str
+        self,
+        name: str,
+        command: tuple[str, ...],
+        is_ready: Callable[[], bool],
+        **told: str,
     ) -> Part:
         return Part(
             name=name,
@@ -63,33 +63,35 @@ class Site:
             environment=self._environment(**told),
             folder=self.state,
             is_ready=is_ready,
+            is_well=lambda: self.pulse.is_unknown() or is_ready(),
         )
 
     def simulator(self, ports: Mapping[str, int]) -> Part:
         """Return the simulator, on the port of each region."""
         address = self.state / "simulator.json"
-        address.unlink(missing_ok=True)
         regions = [word for name, port in ports.items() for word in ("--region", f"{name}={port}")]
         command = self._command("simulate", "serve", "--state", str(self.state), *regions)
-        return self._part("simulator", command, address.exists)
+        part = self._part("simulator", command, address.exists)
+        return replace(part, prepare=lambda: address.unlink(missing_ok=True))
 
     def aggregator(self, database_url: str) -> Part:
         """Return the aggregator."""
-        return self._part(
+        part = self._part(
             "aggregator",
             self._command("aggregator"),
-            lambda: is_answered(self.aggregator_url, "/readyz"),
+            self.pulse.is_serving,
             PACEWATCH_DATABASE_URL=database_url,
-            PACEWATCH_LISTEN=f"{self.host}:{self.port}",
+            PACEWATCH_LISTEN=self.listen,
             **dict.fromkeys(self.keys, HELD_BY_WORKER),
         )
+        return replace(part, is_well=self.pulse.is_alive)
 
     def centre(self, name: str, database_url: str) -> Part:
         """Return the central worker (`central`) or the ticker (`beat`)."""
         return self._part(
             name,
             self._command(name),
-            lambda: True,
+            self.pulse.has_ticked,
             PACEWATCH_DATABASE_URL=database_url,
             PACEWATCH_BROKER_URL=self.broker.url,
             **dict.fromkeys(self.keys, HELD_BY_WORKER),
@@ -100,13 +102,19 @@ class Site:
         part = self._part(
             f"worker-{region}",
             self._command("worker", "--region", region),
-            lambda: True,
+            lambda: self.pulse.has_reported(region),
             PACEWATCH_BROKER_URL=self.broker.url,
             PACEWATCH_AGGREGATOR_URL=self.aggregator_url,
             PACEWATCH_REGION_TOKEN_FILE=str(token_file),
             **self.keys,
         )
         return replace(part, stops=WORKER_STOPS)
+
+
+def local_url(host: str, port: int) -> str:
+    """Return the address of what listens on that host and port, for processes of this machine."""
+    local = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - it is asked
+    return f"http://{f'[{local}]' if ':' in local else local}:{port}"
 
 
 def postgres_part(ready: Postgres) -> Part:
@@ -136,15 +144,3 @@ def valkey_part(ready: Valkey) -> Part:
         is_ready=ready.answers,
         is_well=ready.answers,
     )
-
-
-def is_answered(url: str, path: str) -> bool:
-    """Tell whether a GET of the path is answered with 200 within two seconds."""
-    connection = http.client.HTTPConnection(url.removeprefix("http://"), timeout=_ANSWER_S)
-    try:
-        connection.request("GET", path)
-        return connection.getresponse().status == 200
-    except (OSError, http.client.HTTPException):
-        return False
-    finally:
-        connection.close()

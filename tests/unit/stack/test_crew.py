@@ -1,12 +1,12 @@
 """What each process of the stack is told, and what it is not."""
 
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from pacewatch.stack.crew import Site
+from pacewatch.stack.crew import Site, local_url
+from pacewatch.stack.pulse import Pulse
 from pacewatch.stack.valkey import Valkey
 
 DATABASE = "postgresql://pacewatch:secret@127.0.0.1:15432/pacewatch"
@@ -18,8 +18,9 @@ def site() -> Site:
     return Site(
         state=STATE,
         config=STATE / "pacewatch.toml",
-        host="127.0.0.1",
-        port=8420,
+        listen="127.0.0.1:8420",
+        aggregator_url="http://127.0.0.1:8420",
+        pulse=Pulse("http://127.0.0.1:8420"),
         broker=Valkey(binary=Path("/v"), socket=STATE / "valkey.sock", folder=STATE),
         ordinary={"PATH": "/bin"},
         keys={"GROQ_API_KEY": "gsk-secret"},
@@ -83,5 +84,5 @@ def test_a_folder_of_that_name_where_up_was_called_is_not_taken_for_ours(site):
         ("localhost", "http://localhost:8420"),
     ],
 )
-def test_processes_of_this_machine_find_the_aggregator_on_loopback(site, host, url):
-    assert replace(site, host=host).aggregator_url == url
+def test_processes_of_this_machine_find_the_aggregator_on_loopback(host, url):
+    assert local_url(host, 8420) == url
