@@ -22,7 +22,8 @@ def fillings(table: Table, catalog: Catalog) -> dict[str, dict[str, str]]:
             continue
         blanks = dict.fromkeys(PLACEHOLDER.findall(provider.base_url))
         if not blanks:
-            named.fault(name, "its address has nothing to fill in")
+            if rows.raw:
+                named.fault(name, "its address has nothing to fill in")
             continue
         found[name] = {blank: text for blank in blanks if (text := rows.text(blank))}
         url = _fill(provider.base_url, found[name])

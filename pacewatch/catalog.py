@@ -263,7 +263,7 @@ def why_no_base_url(url: str) -> str | None:
     if parts.scheme not in ("http", "https") or not host:
         return "is no http or https address (form: http://host:port/path or https://host/path)"
     if parts.username is not None or parts.password is not None:
-        return "must hold no user name or password (a key comes from the environment: key_env)"
+        return "must hold no user name and no password"
     if parts.query or parts.fragment:
         return "must have no query and no fragment (form: https://host/path)"
     return None

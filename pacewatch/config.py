@@ -169,7 +169,9 @@ def _schedule(table: Table, *, simulated: bool) -> Schedule:
     }
     read["tick_s"] = rows.number("tick_s", low=0.2, high=60)
     if read["day_s"] and DAY_S % read["day_s"]:
-        rows.fault("day_s", f"{read['day_s']} does not divide {DAY_S} (allowed: 480, 3600, 86400)")
+        rows.fault(
+            "day_s", f"{read['day_s']} does not divide {DAY_S} (allowed: 480, 3600, 86400, ...)"
+        )
     rows.close()
     given = {key: value for key, value in read.items() if value is not None}
     return replace(base, workloads=workloads or base.workloads, **given)

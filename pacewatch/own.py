@@ -76,7 +76,8 @@ def _base_url(table: Table) -> str | None:
     if url is None:
         return None
     if fault := why_no_base_url(url):
-        table.fault("base_url", fault)
+        hint = " (a key comes from the environment: key_env)" if "password" in fault else ""
+        table.fault("base_url", fault + hint)
         return None
     url = url.rstrip("/")
     for path in _FULL_PATHS:

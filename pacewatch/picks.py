@@ -38,23 +38,26 @@ def give_importance(table: Table, known: dict[str, Endpoint]) -> dict[str, Endpo
         word = rows.text(glob, allowed=tuple(Importance))
         matched = [key for key in known if fnmatchcase(key, glob)]
         if not matched:
-            rows.fault(glob, f"matches no endpoint{suggestion(glob, known)}")
+            rows.fault(glob, f"matches no endpoint{_near(glob, known)}")
         elif word is not None:
             for key in matched:
                 known[key] = replace(known[key], importance=Importance(word))
     return known
 
 
+def _near(glob: str, known: Mapping[str, Endpoint]) -> str:
+    """Return the nearest endpoint or provider in words; else the providers there are."""
+    globs = {f"{endpoint.provider}/*" for endpoint in known.values()}
+    return suggestion(glob, {*known, *globs}) or suggestion(glob, globs)
+
+
 def pick(
     table: Table, known: Mapping[str, Endpoint], wish: Wish, environment: Mapping[str, str]
 ) -> tuple[tuple[Endpoint, ...], tuple[Skipped, ...]]:
     """Return the endpoints that are probed, and those that were picked and are not, with why."""
-    globs = table.texts("endpoints")
-    for n, glob in enumerate(globs or ()):
+    for n, glob in enumerate(wish.globs or ()):
         if not any(fnmatchcase(key, glob) for key in known):
-            table.fault(
-                f"endpoints[{n}]", f"{shown(glob)} matches no endpoint{suggestion(glob, known)}"
-            )
+            table.fault("endpoints", f"{shown(glob)} matches no endpoint{_near(glob, known)}", n)
     chosen: list[Endpoint] = []
     skipped: list[Skipped] = []
     for key, endpoint in sorted(known.items()):

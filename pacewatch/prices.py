@@ -15,21 +15,29 @@ from importlib.metadata import version
 from pathlib import Path
 
 from pacewatch.words.endpoint import Price
+from pacewatch.words.errors import SettingsError
 
 Refs = Mapping[str, tuple[str, str]]
 """By endpoint id: the provider's id and the model's name in genai-prices."""
+
+CHILD_LIMIT_S = 120
+"""How long the child process may take, seconds."""
 
 SAMPLE_TOKENS = 1_000
 """Prices are asked for a request of this size: some providers charge more for very long ones."""
 
 
 def look_up(refs: Refs, *, on: date, environment: Mapping[str, str]) -> dict[str, Price]:
-    """Return the prices known on a day, by endpoint id; reads and writes the day's file."""
+    """Return the prices known on a day, by endpoint id; reads and writes the day's file.
+
+    Raises SettingsError where they cannot be had: without them no cap would hold.
+    """
     if not refs:
         return {}
     source = f"genai-prices {version('genai-prices')}"
     asked = json.dumps([source, on.isoformat(), sorted((k, *v) for k, v in refs.items())])
-    kept = _kept(environment, sha256(asked.encode()).hexdigest()[:16])
+    digest = sha256(asked.encode()).hexdigest()[:16]
+    kept = _kept(environment, f"{on.isoformat()}-{digest}")
     rows = _read(kept)
     if rows is None:
         rows = _ask_child(refs, on)
@@ -65,8 +73,10 @@ def _write(kept: Path | None, rows: Rows) -> None:
         return
     try:
         kept.parent.mkdir(parents=True, exist_ok=True)
+        day = kept.name[: len("prices-2026-12-31")]
         for old in kept.parent.glob("prices-*.json"):
-            old.unlink(missing_ok=True)
+            if not old.name.startswith(day):
+                old.unlink(missing_ok=True)
         new = kept.with_suffix(f".{os.getpid()}")
         new.write_text(json.dumps(rows), encoding="utf-8")
         new.replace(kept)
@@ -76,15 +86,22 @@ def _write(kept: Path | None, rows: Rows) -> None:
 
 def _ask_child(refs: Refs, on: date) -> Rows:
     asked = json.dumps({"on": on.isoformat(), "refs": {k: list(v) for k, v in refs.items()}})
-    child = subprocess.run(
-        [sys.executable, "-m", "pacewatch.prices"],
-        input=asked,
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=60,
-    )
-    return {key: (into, out) for key, (into, out) in json.loads(child.stdout).items()}
+    try:
+        child = subprocess.run(
+            [sys.executable, "-m", "pacewatch.prices"],
+            input=asked,
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=CHILD_LIMIT_S,
+            env={key: os.environ[key] for key in ("PYTHONPATH",) if key in os.environ},
+        )
+        return {key: (into, out) for key, (into, out) in json.loads(child.stdout).items()}
+    except (subprocess.SubprocessError, OSError, ValueError) as error:
+        raise SettingsError(
+            f"prices: genai-prices could not be asked ({type(error).__name__}); "
+            "without prices no spending cap would hold"
+        ) from error
 
 
 def known_price(provider: str, model: str, on: date) -> tuple[float, float] | None:

@@ -9,6 +9,9 @@ from collections.abc import Collection, Iterable, Mapping
 from datetime import date, datetime
 from typing import Any
 
+MOST_KNOWN = 24
+"""Known words that a fault lists at most."""
+
 _SECRET_NAMES = frozenset(
     {
         "api_key",
@@ -30,6 +33,9 @@ _SECRET_VALUE = re.compile(
     r"|\bAIza[A-Za-z0-9_\-]{20,}|\b(?:AKIA|ASIA)[A-Z0-9]{12,}|\beyJ[A-Za-z0-9_\-]{20,}"
     r"|-----BEGIN)"
 )
+_FREE = frozenset({"model", "id"})
+"""Keys whose values may be long and look random, as a server's name of a model."""
+
 _LONG_RANDOM = re.compile(r"(?=[A-Za-z0-9]*[0-9])(?=[A-Za-z0-9]*[A-Za-z])[A-Za-z0-9]{32,}")
 
 
@@ -55,7 +61,7 @@ def suggestion(word: str, known: Iterable[str]) -> str:
     near = difflib.get_close_matches(word, words, n=1, cutoff=0.6)
     if near:
         return f' (did you mean "{near[0]}"?)'
-    return f" (known: {', '.join(words)})" if 0 < len(words) <= 40 else ""
+    return f" (known: {', '.join(words)})" if 0 < len(words) <= MOST_KNOWN else ""
 
 
 def secrets_in(raw: Mapping[str, Any], place: str, path: str = "") -> list[str]:
@@ -89,7 +95,9 @@ def _holds_secret(key: str, value: object) -> bool:
         return any(isinstance(item, str) and looks_secret(item) for item in value)
     if not isinstance(value, str):
         return False
-    return key.lower() in _SECRET_NAMES or looks_secret(value)
+    if key.lower() in _SECRET_NAMES:
+        return True
+    return bool(_SECRET_VALUE.search(value)) if key in _FREE else looks_secret(value)
 
 
 def join(path: str, key: str) -> str:
@@ -111,9 +119,10 @@ class Table:
         self.faults = faults
         self._asked: set[str] = set()
 
-    def fault(self, key: str, text: str) -> None:
-        """Note a fault of a key, or of the table itself where `key` is empty."""
+    def fault(self, key: str, text: str, item: int | None = None) -> None:
+        """Note a fault of a key, of an item of its list, or, where `key` is empty, of the table."""
         where = join(self.path, key) if key else self.path
+        where += "" if item is None else f"[{item}]"
         self.faults.append(f"{self.place}: {where}: {text}" if where else f"{self.place}: {text}")
 
     def has(self, key: str) -> bool:
@@ -154,10 +163,10 @@ class Table:
             return None
         for n, item in enumerate(value):
             if not isinstance(item, str) or not item:
-                self.fault(f"{key}", f"item {n}: a text is needed, not {shown(item)}")
+                self.fault(key, f"a text is needed, not {shown(item)}", n)
                 return None
             if allowed and item not in allowed:
-                self.fault(key, f"unknown word {shown(item)}{suggestion(item, allowed)}")
+                self.fault(key, f"unknown word {shown(item)}{suggestion(item, allowed)}", n)
                 return None
         return tuple(value)
 
@@ -167,7 +176,7 @@ class Table:
         if value is None:
             return None
         if not low <= value <= high:
-            self.fault(key, f"{shown(value)} is out of bounds (allowed: {low:g} to {high:g})")
+            self.fault(key, f"{shown(value)} is out of bounds (allowed: {low:.10g} to {high:.10g})")
             return None
         return float(value)
 

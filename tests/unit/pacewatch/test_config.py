@@ -1,0 +1,260 @@
+from datetime import date
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pacewatch.config import config_path, load_fleet, read_fleet
+from pacewatch.words.endpoint import Auth, Importance, Limits
+from pacewatch.words.errors import SettingsError
+from pacewatch.words.fleet import DEMO_SCHEDULE, Fleet, Schedule, Spending, base_url_in
+
+TODAY = date(2026, 12, 1)
+KEYED = {"SAMBANOVA_API_KEY": "one", "DEEPINFRA_API_KEY": "two"}
+"""Of providers whose prices stand in the catalog, so that nothing is looked up."""
+
+
+@pytest.fixture
+def read(tmp_path: Path):
+    def read_text(text: str, environment: dict[str, str] | None = None) -> Fleet:
+        file = tmp_path / "pacewatch.toml"
+        file.write_text(text)
+        return load_fleet(file, environment or {}, today=TODAY)
+
+    return read_text
+
+
+def ids(fleet: Fleet) -> list[str]:
+    return [endpoint.id for endpoint in fleet.endpoints]
+
+
+def test_without_a_file_the_endpoints_with_a_key_are_probed():
+    fleet = load_fleet(None, KEYED, today=TODAY)
+
+    assert ids(fleet) == [
+        "deepinfra/deepseek-r1-0528",
+        "deepinfra/gpt-oss-120b",
+        "deepinfra/llama-3.3-70b@fp8",
+        "sambanova/gpt-oss-120b",
+        "sambanova/llama-3.3-70b@bf16",
+    ]
+    assert list(fleet.regions) == ["local"]
+    assert (fleet.schedule, fleet.spending, fleet.simulated) == (Schedule(), Spending(), False)
+
+
+def test_without_file_and_key_nothing_is_probed():
+    fleet = load_fleet(None, {}, today=TODAY)
+
+    assert fleet.endpoints == ()
+    assert len(fleet.catalog) == 28
+
+
+def test_a_key_in_a_file_counts_as_a_key():
+    fleet = load_fleet(None, {"PACEWATCH_SAMBANOVA_API_KEY_FILE": "/run/key"}, today=TODAY)
+
+    assert len(fleet.endpoints) == 2
+
+
+def test_what_is_picked_is_probed_whether_or_not_a_key_is_here(read):
+    """The centre holds no keys."""
+    assert ids(read('endpoints = ["sambanova/gpt-*"]', {})) == ["sambanova/gpt-oss-120b"]
+
+
+def test_what_ended_or_is_not_listed_or_has_no_reader_is_skipped_with_a_word(read):
+    fleet = read(
+        'endpoints = ["azure/*", "openai/*", "cerebras/llama*"]\n'
+        '[providers.azure]\nendpoint = "https://me.services.ai.azure.com"'
+    )
+
+    assert ids(fleet) == ["azure/llama-3.3-70b@fp8"]
+    assert {skipped.endpoint: skipped.reason for skipped in fleet.skipped} == {
+        "azure/deepseek-r1-0528": "its provider announced its end for 2026-08-13 "
+        "(name it to probe it)",
+        "azure/llama-4-maverick@fp8": "its provider announced its end for 2026-11-19 "
+        "(name it to probe it)",
+        "cerebras/llama-4-maverick": "its provider does not list it at present "
+        "(name it in endpoints to probe it)",
+        "openai/gpt-5.5": "protocol openai-responses has no reader yet",
+    }
+
+
+def test_an_endpoint_is_probed_on_its_announced_last_day(tmp_path):
+    file = tmp_path / "pacewatch.toml"
+    file.write_text(
+        'endpoints = ["azure/llama-4*"]\n[providers.azure]\nendpoint = "https://me.azure.example"'
+    )
+
+    assert len(load_fleet(file, {}, today=date(2026, 11, 19)).endpoints) == 1
+    assert len(load_fleet(file, {}, today=date(2026, 11, 20)).endpoints) == 0
+
+
+def test_what_is_named_outright_is_probed_though_it_ended(read):
+    fleet = read(
+        'endpoints = ["azure/deepseek-r1-0528"]\n'
+        '[providers.azure]\nendpoint = "https://me.services.ai.azure.com"'
+    )
+
+    assert ids(fleet) == ["azure/deepseek-r1-0528"]
+
+
+def test_an_address_with_a_blank_is_skipped_until_the_file_fills_it(read):
+    blank = read('endpoints = ["azure/llama-3.3-70b@fp8"]')
+    filled = read(
+        'endpoints = ["azure/llama-3.3-70b@fp8"]\n'
+        '[providers.azure]\nendpoint = "https://me.services.ai.azure.com/"'
+    )
+
+    assert blank.skipped[0].reason == "its address needs endpoint of [providers.azure]"
+    assert filled.endpoints[0].base_url == "https://me.services.ai.azure.com/openai/v1"
+
+
+def test_a_filled_location_becomes_a_fact_of_the_endpoint(read):
+    fleet = read('[providers.vertex]\nproject = "p1"\nlocation = "us-central1"')
+    endpoint = fleet.catalog["vertex/llama-3.3-70b"]
+
+    assert endpoint.location == "us-central1"
+    assert endpoint.base_url == (
+        "https://us-central1-aiplatform.googleapis.com/v1/projects/p1/locations/us-central1"
+        "/endpoints/openapi"
+    )
+
+
+def test_later_lines_of_importance_win(read):
+    fleet = read('[importance]\n"sambanova/*" = "page"\n"*/gpt-oss-120b" = "watch"', KEYED)
+
+    assert {e.id: e.importance for e in fleet.endpoints if e.provider == "sambanova"} == {
+        "sambanova/gpt-oss-120b": Importance.WATCH,
+        "sambanova/llama-3.3-70b@bf16": Importance.PAGE,
+    }
+
+
+def test_a_region_has_its_proxy_and_its_authorities(read, tmp_path):
+    fleet = read(
+        '[regions.eu-west]\nproxy_url = "http://proxy.example:3128"\nca_file = "ca.pem"\n'
+        "[regions.us-east]"
+    )
+
+    assert list(fleet.regions) == ["eu-west", "us-east"]
+    assert fleet.regions["eu-west"].proxy_url == "http://proxy.example:3128"
+    assert fleet.regions["eu-west"].ca_file == str(tmp_path / "ca.pem")
+    assert fleet.regions["us-east"].proxy_url is None
+
+
+def test_schedule_and_spending_are_read(read):
+    fleet = read(
+        'workloads = ["short", "long"]\n[schedule]\nday_s = 3600\nsingle_per_day = 4\n'
+        "tick_s = 0.5\n[spending]\nusd_per_day = 2\nregion_usd_per_day = 1.5\n"
+        'accept_spending = true\nambient_credentials = ["aws"]'
+    )
+
+    assert fleet.schedule == Schedule(
+        day_s=3600, single_per_day=4, tick_s=0.5, workloads=("short", "long")
+    )
+    assert fleet.spending == Spending(
+        usd_per_day=2.0,
+        region_usd_per_day=1.5,
+        accept_spending=True,
+        ambient_credentials=frozenset({"aws"}),
+    )
+
+
+def test_a_simulator_makes_the_whole_fleet_simulated(read):
+    fleet = read(
+        '[simulator]\neu-west = "http://127.0.0.1:41001"\nus-east = "http://127.0.0.1:41002/"',
+        KEYED,
+    )
+
+    assert fleet.simulated
+    assert fleet.schedule == DEMO_SCHEDULE
+    assert {r.name: r.simulator_url for r in fleet.regions.values()} == {
+        "eu-west": "http://127.0.0.1:41001",
+        "us-east": "http://127.0.0.1:41002",
+    }
+    assert len(fleet.endpoints) == 24
+    assert {skipped.endpoint.split("/")[0] for skipped in fleet.skipped} == {
+        "bedrock",
+        "google",
+        "openai",
+        "xai",
+    }
+
+
+def test_a_simulated_endpoint_has_no_key_no_price_and_the_demos_limits(read):
+    fleet = read('[simulator]\neu-west = "http://127.0.0.1:41001"', KEYED)
+
+    assert {(e.auth, e.key_names, e.price, e.reasoning_tokens) for e in fleet.endpoints} == {
+        (Auth.NONE, (), None, 0)
+    }
+    assert {e.limits for e in fleet.endpoints} == {
+        Limits(connect_s=10, first_token_s=10, stall_s=5, total_s=20)
+    }
+
+
+def test_every_simulated_address_is_the_simulators(read):
+    fleet = read('[simulator]\neu-west = "http://127.0.0.1:41001"')
+    region = fleet.regions["eu-west"]
+    urls = {e.id: base_url_in(e, region) for e in fleet.endpoints}
+
+    assert urls["groq/gpt-oss-120b"] == "http://127.0.0.1:41001/groq/openai/v1"
+    assert urls["azure/deepseek-r1-0528"] == "http://127.0.0.1:41001/azure/openai/v1"
+    assert all("{" not in url for url in urls.values())
+
+
+def test_a_simulated_fleet_may_be_a_small_one_on_a_schedule_of_its_own(read):
+    fleet = read(
+        'endpoints = ["groq/*"]\nworkloads = ["standard"]\n[schedule]\nday_s = 60\n'
+        '[simulator]\neu-west = "http://127.0.0.1:41001"'
+    )
+
+    assert ids(fleet) == ["groq/gpt-oss-120b", "groq/llama-3.3-70b", "groq/llama-4-maverick"]
+    assert (fleet.schedule.day_s, fleet.schedule.workloads) == (60, ("standard",))
+    assert fleet.schedule.validity_s == DEMO_SCHEDULE.validity_s
+
+
+def test_the_file_is_the_named_one_else_the_one_here_else_none(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    none = config_path({})
+    (tmp_path / "pacewatch.toml").touch()
+
+    assert none is None
+    assert config_path({}) == Path("pacewatch.toml")
+    assert config_path({"PACEWATCH_CONFIG": "/etc/pw.toml"}) == Path("/etc/pw.toml")
+
+
+values = st.recursive(
+    st.none().map(lambda _: True)
+    | st.integers()
+    | st.floats()
+    | st.text("ab/*@#{}", max_size=12)
+    | st.dates()
+    | st.sampled_from(["groq/*", "http://127.0.0.1:1/v1", "page", "standard", "groq", "a/b@fp8"]),
+    lambda inner: st.lists(inner, max_size=3)
+    | st.dictionaries(
+        st.sampled_from(
+            ["base_url", "model", "provider", "id", "variant", "price", "limits", "headers",
+             "body", "input_usd", "total_s", "groq/*", "eu", "proxy_url", "key_env", "vertex",
+             "project", "location", "day_s", "precision", "protocol", "zz", ""]
+        ),
+        inner,
+        max_size=4,
+    ),
+    max_leaves=12,
+)  # fmt: skip
+files = st.dictionaries(
+    st.sampled_from(
+        ["endpoints", "endpoint", "workloads", "schedule", "spending", "regions", "importance",
+         "simulator", "providers", "zz"]
+    ),
+    values,
+)  # fmt: skip
+
+
+@given(raw=files)
+def test_whatever_stands_in_a_file_it_is_read_or_refused_in_words(raw):
+    try:
+        fleet = read_fleet(raw, place="p.toml", folder=Path(), environment={}, today=TODAY)
+    except SettingsError as error:
+        assert all(fault.startswith("p.toml: ") for fault in error.faults)
+    else:
+        assert isinstance(fleet, Fleet)
