@@ -81,6 +81,7 @@ class Start:
 
     def __init__(self, parties: int) -> None:
         """Begin with how many requests are expected."""
+        self.parties = parties
         self.turns = Turns() if parties > 1 else None
         self._missing = parties
         self._ready: list[Callable[[], None]] = []

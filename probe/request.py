@@ -20,7 +20,7 @@ from probe.classify import Ending
 from probe.connect import Link, Target
 from probe.network import Start, TimeUp
 from probe.protocols.interface import Chunk, End, MalformedAnswer, Piece, WireProtocol
-from probe.seen import Seen
+from probe.seen import MAX_CHUNKS, MAX_RUN_CHUNKS, Seen
 from probe.unpack import Unpacker
 
 MAX_BODY_BYTES = 64 * 1024 * 1024
@@ -109,7 +109,7 @@ def address(endpoint: Endpoint, protocol: WireProtocol, region: Region) -> str:
 
 async def measure(question: Question, link: Link, start: Start) -> Seen:
     """Return what was seen of the request; never raises for what the other side does."""
-    seen = Seen(began_ns=monotonic_ns())
+    seen = Seen(most_chunks=min(MAX_CHUNKS, MAX_RUN_CHUNKS // start.parties))
     wire = link.wire
     alarm = Alarm(wire, question.endpoint.limits)
     wire.hold_for(start, alarm.begin)

@@ -18,8 +18,11 @@ from probe.protocols.interface import (
 
 _Told = TypeVar("_Told", Identity, ProviderTokens)
 
-MAX_CHUNKS = 40_000
-"""Token-bearing chunks of one answer; ten such answers still fit one push."""
+MAX_CHUNKS = 100_000
+"""Token-bearing chunks of one answer."""
+
+MAX_RUN_CHUNKS = 400_000
+"""Of all answers of a run, so that its record fits one push."""
 
 MAX_TEXT_SIZE = 4 * 1024 * 1024
 """Generated text of one answer, characters."""
@@ -31,7 +34,8 @@ class Seen:
 
     ending: Ending | None = None
     """None until something has ended it."""
-    began_ns: int = 0
+    most_chunks: int = MAX_CHUNKS
+    """More are an endless answer."""
     sent_ns: int | None = None
     send_gap_ns: int = 0
     headers_ns: int | None = None
@@ -75,7 +79,7 @@ class Seen:
         self.kinds.append(chunk.kind)
         self.texts.append(chunk.text)
         self.text_size += len(chunk.text)
-        if len(self.at_ns) > MAX_CHUNKS or self.text_size > MAX_TEXT_SIZE:
+        if len(self.at_ns) > self.most_chunks or self.text_size > MAX_TEXT_SIZE:
             raise MalformedAnswer("endless")
 
     def _know(self, identity: Identity) -> None:

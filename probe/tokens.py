@@ -1,12 +1,17 @@
-"""Token counts over received text, with the o200k_base vocabulary; after the stream has ended."""
+"""Token counts over received text, with the o200k_base vocabulary; after the stream has ended.
+
+Only the compiled part of bpe-openai is loaded: its Python part reads three vocabularies when it is
+imported, which takes a second and 70 MB more.
+"""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib.machinery import ExtensionFileLoader
+from importlib.util import find_spec, module_from_spec, spec_from_loader
+from pathlib import Path
 from typing import Any
-
-import bpe_openai
 
 _HALF = re.compile("[\ud800-\udfff]")
 
@@ -15,18 +20,30 @@ _PORTION = 200_000
 
 
 @lru_cache(maxsize=1)
-def _encoding() -> Any:
-    return bpe_openai.get_encoding("o200k_base")
+def _tokeniser() -> Any:
+    package = find_spec("bpe_openai")
+    if package is None or package.origin is None:
+        raise ImportError("bpe-openai is not installed")
+    file = next(Path(package.origin).parent.glob("_bindings*.so"), None)
+    if file is None:
+        raise ImportError("bpe-openai has no compiled part for this Python")
+    loader = ExtensionFileLoader("bpe_openai._bindings", str(file))
+    spec = spec_from_loader(loader.name, loader)
+    if spec is None:
+        raise ImportError("bpe-openai's compiled part cannot be loaded")
+    module: Any = module_from_spec(spec)
+    loader.exec_module(module)
+    return module.tokenizer_for_encoding("o200k_base")
 
 
 def warm_up() -> None:
-    """Load the vocabulary (one to two seconds, 140 MB), so that no run waits for it."""
-    _encoding().encode_ordinary("ready")
+    """Load the vocabulary (under a second, 40 MB), so that no run waits for it."""
+    _tokeniser().encode("ready")
 
 
 def count_tokens(text: str) -> int:
     """Return how many o200k_base tokens a text has."""
-    return sum(len(_encoding().encode_ordinary(part)) for part in _portions(_sound(text)))
+    return sum(_tokeniser().count(part) for part in _portions(_sound(text)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,23 +72,46 @@ def count_chunks(texts: Sequence[str], kinds: Sequence[str]) -> Counted:
 
 def _share_out(texts: list[str], places: list[int], counts: list[int]) -> list[int]:
     """Add each token of the texts to the count of the chunk at its place; return the tokens."""
-    encoding = _encoding()
-    size_of = encoding.decode_single_token_bytes
-    sizes: dict[int, int] = {}
     ids: list[int] = []
     current, brought, read = 0, text_bytes(texts[0]), 0
-    for part in _portions(_sound("".join(texts))):
-        for token in encoding.encode_ordinary(part):
-            size = sizes.get(token)
-            if size is None:
-                size = sizes[token] = len(size_of(token))
-            read += size
-            while read > brought and current + 1 < len(texts):
-                current += 1
-                brought += text_bytes(texts[current])
-            counts[places[current]] += 1
-            ids.append(token)
+    for tokens, size in _whole_characters("".join(texts)):
+        read += size
+        while read > brought and current + 1 < len(texts):
+            current += 1
+            brought += text_bytes(texts[current])
+        counts[places[current]] += len(tokens)
+        ids += tokens
     return ids
+
+
+def _whole_characters(text: str) -> Iterator[tuple[list[int], int]]:
+    """Yield the tokens of a text with their size in bytes, those that share a character together.
+
+    A chunk is text, so it never ends within a character.
+    """
+    tokeniser = _tokeniser()
+    sizes: dict[int, int | None] = {}
+    for part in _portions(_sound(text)):
+        torn: list[int] = []
+        for token in tokeniser.encode(part):
+            if not torn:
+                if token not in sizes:
+                    sizes[token] = _size(tokeniser, [token])
+                if (size := sizes[token]) is not None:
+                    yield [token], size
+                    continue
+            torn.append(token)
+            if len(torn) > 1 and (size := _size(tokeniser, torn)) is not None:
+                yield torn, size
+                torn = []
+
+
+def _size(tokeniser: Any, tokens: list[int]) -> int | None:
+    """Return the size of tokens in bytes; None where they end within a character."""
+    try:
+        return text_bytes(tokeniser.decode(tokens))
+    except ValueError:
+        return None
 
 
 def text_bytes(text: str) -> int:

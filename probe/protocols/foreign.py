@@ -8,8 +8,9 @@ from pacewatch.words.timing import Identity, ServerTimings
 
 MAX_WORD = 120
 MAX_COUNT = 1_000_000_000
-MAX_TOLD = 40
-"""Of a provider's own timings: how many are kept."""
+MAX_TOLD = 24
+"""Of a provider's own timings: how many are kept, with names of at most MAX_NAME characters."""
+MAX_NAME = 60
 
 
 def word(told: object) -> str | None:
@@ -90,11 +91,8 @@ def timings(usage: object, *others: object) -> ServerTimings | None:
     for other in others:
         if isinstance(other, dict):
             told |= other
-    as_told = {
-        str(name)[:MAX_WORD]: value
-        for name, value in list(told.items())[:MAX_TOLD]
-        if _is_kept(value)
-    }
+    kept = [(name, value) for name, value in told.items() if _is_kept(name, value)]
+    as_told = dict(kept[:MAX_TOLD])
     if not as_told:
         return None
     first = {
@@ -104,7 +102,9 @@ def timings(usage: object, *others: object) -> ServerTimings | None:
     return ServerTimings(**first, as_told=as_told)
 
 
-def _is_kept(value: object) -> bool:
+def _is_kept(name: str, value: object) -> bool:
+    if len(name) > MAX_NAME or not name.isascii():
+        return False
     if isinstance(value, str):
-        return word(value) is not None
+        return value.isascii() and word(value) is not None
     return isinstance(value, bool) or number(value) is not None
