@@ -1,0 +1,99 @@
+"""The sentences around the board: what is shown, what is happening, how to read it. Pure."""
+
+from aggregator.board import Board
+from aggregator.page import Choice
+from aggregator.pooled import FEWEST_RUNS
+from aggregator.remarks import Remark, Tone
+from aggregator.standing import RegionState
+from pacewatch.words.fleet import Fleet
+from pacewatch.words.slot import Load
+from pacewatch.words.text import age_text, plural, span_text
+
+
+def caption_of(fleet: Fleet, choice: Choice) -> str:
+    """Return what the figures are of."""
+    schedule = fleet.schedule
+    shape = fleet.workloads.get(choice.workload)
+    tokens = (
+        "" if shape is None else f" ({shape.input_tokens:,} tokens in, {shape.output_tokens:,} out)"
+    )
+    load = {
+        Load.SINGLE: "one request at a time",
+        Load.PARALLEL: f"{schedule.parallel_requests} requests at once, each one's own speed",
+    }[choice.load]
+    where = "pooled over the regions" if choice.region is None else f"from {choice.region}"
+    if choice.region is None and len(fleet.regions) == 1:
+        where = f"from {next(iter(fleet.regions))}"
+    return (
+        f"Medians over the last {span_text(schedule.window_s)}, {where}: "
+        f"workload {choice.workload}{tokens}, {load}."
+    )
+
+
+def notices_of(board: Board, fleet: Fleet, choice: Choice) -> tuple[Remark, ...]:
+    """Return what a reader must know before the figures: nothing yet, or somebody silent."""
+    silent = [
+        Remark(
+            tone=Tone.BAD,
+            text=f"Region {one.region} is silent: "
+            f"its last heartbeat came {age_text(one.last_seen_at, board.at)} ago.",
+        )
+        for one in board.regions
+        if one.state is RegionState.SILENT
+    ]
+    return (*silent, *_empty(board, fleet, choice))
+
+
+def _empty(board: Board, fleet: Fleet, choice: Choice) -> tuple[Remark, ...]:
+    endpoints = [endpoint for model in board.models for endpoint in model.endpoints]
+    if not endpoints:
+        return (Remark(tone=Tone.QUIET, text=_why_none(board, fleet, choice)),)
+    if any(series.pooled.runs for endpoint in endpoints for series in endpoint.series):
+        return ()
+    planned = plural(len(endpoints), "endpoint")
+    regions = plural(len(fleet.regions) if choice.region is None else 1, "region")
+    return (
+        Remark(
+            tone=Tone.QUIET,
+            text=f"Nothing measured yet: {planned} in {regions}. {_what_happens(board)}",
+        ),
+    )
+
+
+def _why_none(board: Board, fleet: Fleet, choice: Choice) -> str:
+    if choice.region is not None and choice.region not in fleet.regions:
+        known = ", ".join(sorted(fleet.regions))
+        return f"No region is called \u201c{choice.region}\u201d here (known: {known})."
+    if choice.workload not in board.workloads:
+        known = ", ".join(board.workloads)
+        return f"No workload is called \u201c{choice.workload}\u201d here (known: {known})."
+    if not fleet.endpoints:
+        return "No endpoint is picked, so there is nothing to measure."
+    return (
+        "Nothing is planned yet. As soon as the central worker has made its first tick, "
+        "the endpoints stand here."
+    )
+
+
+def _what_happens(board: Board) -> str:
+    unseen = [one.region for one in board.regions if one.state is RegionState.UNSEEN]
+    if unseen:
+        return f"No worker has reported from {' and '.join(unseen)} yet."
+    if board.next_slot_at is not None and board.next_slot_at > board.at:
+        wait = age_text(board.at, board.next_slot_at)
+        return f"The next run is due in {wait}; the first ones may be under way."
+    return "The first runs are under way; each takes from seconds to a minute."
+
+
+def legend_of(board: Board, choice: Choice) -> str:
+    """Return how to read the bars."""
+    pooled = choice.region is None and len(board.regions) > 1
+    inside = (
+        "the ticks on it are the medians of the single regions, which weigh the same in it"
+        if pooled
+        else "the line in it is the interval that holds the median with 95 % confidence"
+    )
+    return (
+        "A bar shows how fast an endpoint is beside the others of its model; "
+        f"{inside}. A median needs {FEWEST_RUNS[choice.load]} runs."
+    )

@@ -1,0 +1,89 @@
+"""What is to be said of an endpoint in words, beside its figures. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from aggregator.board import BoardSeries
+from aggregator.cells import Cell, State
+from aggregator.rows import EndpointRow
+from pacewatch.words.text import age_text, word_text
+
+
+class Tone(StrEnum):
+    """How much a remark asks for attention."""
+
+    FINE = "fine"
+    QUIET = "quiet"
+    WARN = "warn"
+    BAD = "bad"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remark:
+    """One remark."""
+
+    tone: Tone
+    text: str
+
+
+def remarks_of(facts: EndpointRow, series: BoardSeries, now: datetime) -> tuple[Remark, ...]:
+    """Return what is to be said of an endpoint's series, the gravest first; never nothing."""
+    cell = series.pooled
+    failures = _failures(cell, series, now)
+    found = [*failures, *([] if failures else _shortfalls(cell)), *_quiet(facts, cell)]
+    return tuple(found) or (Remark(tone=Tone.FINE, text="ok"),)
+
+
+def _failures(cell: Cell, series: BoardSeries, now: datetime) -> list[Remark]:
+    latest = cell.latest
+    if latest is None:
+        return []
+    if cell.failing_in:
+        outcomes = sorted(
+            {
+                word_text(found.outcome)
+                for region in cell.failing_in
+                if (found := series.regions[region].latest) is not None
+            }
+        )
+        where = _where(cell.failing_in, series)
+        good = _last_good(cell, series, now)
+        return [Remark(tone=Tone.BAD, text=f"failing{where}: {' and '.join(outcomes)}{good}")]
+    if latest.outcome != "ok":
+        return [Remark(tone=Tone.WARN, text=f"latest run: {word_text(latest.outcome)}")]
+    return []
+
+
+def _where(regions: Sequence[str], series: BoardSeries) -> str:
+    if len(series.regions) == 1:
+        return ""
+    if len(regions) == len(series.regions):
+        return " everywhere"
+    return f" in {', '.join(sorted(regions))}"
+
+
+def _last_good(cell: Cell, series: BoardSeries, now: datetime) -> str:
+    """Return when a run went well where it now fails."""
+    good = [series.regions[region].last_success_at for region in cell.failing_in]
+    latest = max((at for at in good if at is not None), default=None)
+    return "; never yet well" if latest is None else f"; last well {age_text(latest, now)} ago"
+
+
+def _shortfalls(cell: Cell) -> list[Remark]:
+    if cell.state is State.UNMEASURED:
+        return [Remark(tone=Tone.QUIET, text="no run yet" if cell.latest is None else "no run now")]
+    if cell.state is State.INSUFFICIENT:
+        most = max(statistic.runs for statistic in cell.statistics.values())
+        return [Remark(tone=Tone.QUIET, text=f"{most} of {cell.fewest_runs} runs for a median")]
+    return []
+
+
+def _quiet(facts: EndpointRow, cell: Cell) -> list[Remark]:
+    found = []
+    if not facts.active:
+        found.append("no longer probed")
+    if cell.latest is not None and cell.latest.answer_only:
+        found.append("reasoning hidden: speed of the answer only, first visible token")
+    return [Remark(tone=Tone.QUIET, text=text) for text in found]
