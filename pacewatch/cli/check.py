@@ -83,6 +83,7 @@ def _check_screen(
 ) -> list["RenderableType"]:
     from rich.text import Text
 
+    from pacewatch.cli.plan_screen import note_lines
     from pacewatch.cli.render import table
 
     parts: list[RenderableType] = [Text(_verdict(path, fleet))]
@@ -93,15 +94,16 @@ def _check_screen(
         rows_left = [(skipped.endpoint, skipped.reason) for skipped in fleet.skipped]
         parts += [Text(), table(_skipped_columns(), rows_left)]
     if notes := _notes(fleet, environment):
-        parts += [Text(), *(Text(f"- {note}") for note in notes)]
+        parts += [Text(), note_lines(notes)]
     return parts
 
 
 def _verdict(path: Path | None, fleet: "Fleet") -> str:
     where = "no file, the catalog alone" if path is None else str(path)
     what = "simulated endpoints" if fleet.simulated else "endpoints"
+    what = what.removesuffix("s") if len(fleet.endpoints) == 1 else what
     regions = ", ".join(sorted(fleet.regions))
-    return f"{where}: fine; {len(fleet.endpoints)} {what} probed from {regions}"
+    return f"{where}: fine; probed: {len(fleet.endpoints)} {what} from {regions}"
 
 
 def _probed_columns() -> tuple[Any, ...]:
@@ -161,6 +163,7 @@ def _notes(fleet: "Fleet", environment: Mapping[str, str]) -> list[str]:
 def _key_notes(fleet: "Fleet", environment: Mapping[str, str]) -> list[str]:
     from urllib.parse import urlsplit
 
+    from pacewatch.cli.plan_screen import listed
     from pacewatch.words.address import is_loopback
     from probe.keys import why_no_key
 
@@ -169,7 +172,7 @@ def _key_notes(fleet: "Fleet", environment: Mapping[str, str]) -> list[str]:
         if reason := why_no_key(endpoint, environment):
             keyless.setdefault(reason, []).append(endpoint.id)
     notes = [
-        f"{', '.join(ids)}: {reason}; a worker with this environment declines the runs"
+        f"{listed(ids)}: {reason}; a worker with this environment declines the runs"
         for reason, ids in keyless.items()
     ]
     notes += [

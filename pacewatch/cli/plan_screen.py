@@ -3,10 +3,11 @@
 `pacewatch up` prints it too: `show_plan`, and `plan_usd_per_day` for what it asks about.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from rich.console import RenderableType
+from rich.table import Table
 from rich.text import Text
 
 from aggregator.plan import MONTH_DAYS, Plan, Rate, Row, make_plan
@@ -14,6 +15,12 @@ from pacewatch.cli.render import Column, show, table
 from pacewatch.environment import ambient_found, key_names_found
 from pacewatch.words.fleet import Fleet
 from pacewatch.words.text import count_text, usd_text
+
+MOST_NAMED = 6
+"""Names that one note lists at most."""
+
+MOST_THINNED = 20
+"""Rows of the table of thinned endpoints at most."""
 
 
 def show_plan(fleet: Fleet, environment: Mapping[str, str]) -> None:
@@ -35,19 +42,34 @@ def plan_screen(fleet: Fleet, plan: Plan, environment: Mapping[str, str]) -> lis
     if thinned := _thinned(fleet, plan):
         parts += [Text(), thinned]
     if lines := [*plan_notes(fleet, plan), *shell_notes(fleet, environment)]:
-        parts += [Text(), *(Text(f"- {line}") for line in lines)]
+        parts += [Text(), note_lines(lines)]
     return parts
+
+
+def note_lines(notes: Iterable[str]) -> RenderableType:
+    """Return notes one under another, each hanging from a dash."""
+    grid = Table.grid(padding=(0, 1, 0, 0))
+    for note in notes:
+        grid.add_row(Text("-"), Text(note))
+    return grid
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names in a row, no more than MOST_NAMED of them."""
+    row = ", ".join(names[:MOST_NAMED])
+    left = len(names) - MOST_NAMED
+    return row if left <= 0 else f"{row} and {left} more"
 
 
 def _head(fleet: Fleet, plan: Plan) -> Iterable[str]:
     if fleet.simulated:
         yield "SIMULATED: every endpoint is the simulator's; nothing is sent to a provider or paid."
     schedule = fleet.schedule
-    day = "a day" if schedule.day_s == 86_400 else f"each {schedule.day_s:,} s"
+    day = "a day" if schedule.day_s == 86_400 else f"in {schedule.day_s:,} s"
     yield (
-        f"{len(plan.rows)} endpoints from {_counted(len(fleet.regions), 'region')}, "
+        f"{_counted(len(plan.rows), 'endpoint')} from {_counted(len(fleet.regions), 'region')}, "
         f"{_counted(len(schedule.workloads), 'workload')} ({', '.join(schedule.workloads)}): "
-        f"{schedule.single_per_day} single and {schedule.parallel_per_day} parallel runs {day} each"
+        f"each {schedule.single_per_day} single and {schedule.parallel_per_day} parallel runs {day}"
     )
     if not fleet.simulated:
         yield (
@@ -124,10 +146,13 @@ def _thinned(fleet: Fleet, plan: Plan) -> RenderableType | None:
             usd_text(row.usd_per_day),
         )
         for row in plan.rows.values()
-        if _is_thinned(fleet, row)
+        if _is_thinned(row)
     ]
     if not rows:
         return None
+    if len(rows) > MOST_THINNED:
+        left = len(rows) - MOST_THINNED
+        rows = [*rows[:MOST_THINNED], (f"and {left} more", "", "", "", "")]
     columns = (
         Column(name="Thinned", gives_way=True),
         Column(name="Single/day", right=True),
@@ -138,12 +163,9 @@ def _thinned(fleet: Fleet, plan: Plan) -> RenderableType | None:
     return table(columns, rows)
 
 
-def _is_thinned(fleet: Fleet, row: Row) -> bool:
-    schedule = fleet.schedule
-    return (row.single.mean, row.parallel.mean) != (
-        schedule.single_per_day,
-        schedule.parallel_per_day,
-    )
+def _is_thinned(row: Row) -> bool:
+    """Tell whether the cap on spending took slots from the endpoint."""
+    return (row.usd_per_day or 0.0) < (row.asked_usd_per_day or 0.0)
 
 
 def rate_text(rate: Rate) -> str:
@@ -172,7 +194,7 @@ def plan_notes(fleet: Fleet, plan: Plan) -> list[str]:
     ]
     if plan.unpriced and not fleet.simulated:
         notes.append(
-            f"No price is known of {', '.join(plan.unpriced)}; counted as US$ 0 "
+            f"No price is known of {listed(plan.unpriced)}; counted as US$ 0 "
             "(price of an [[endpoint]] table sets one)"
         )
     return notes

@@ -4,6 +4,7 @@ from datetime import date
 from pathlib import Path
 
 import pytest
+from support.catalog_page import endpoint_table, provider_table
 
 import pacewatch
 from pacewatch.catalog import PLACEHOLDER, parse_catalog, read_catalog
@@ -12,6 +13,7 @@ from pacewatch.words.errors import CatalogError
 
 CATALOG = read_catalog()
 PACKAGE = Path(pacewatch.__file__).parent
+ROOT = Path(__file__).parents[3]
 ENDPOINTS = sorted(CATALOG.endpoints.values(), key=lambda endpoint: endpoint.id)
 GOOD = """
 name = "Acme"
@@ -192,3 +194,10 @@ def test_the_faults_of_all_provider_files_are_told_at_once():
         "providers/a.toml",
         "providers/b.toml",
     ]
+
+
+def test_the_page_of_the_catalog_has_its_tables():
+    page = (ROOT / "docs/reference/catalog.md").read_text(encoding="utf-8")
+
+    assert provider_table(CATALOG) in page
+    assert endpoint_table(CATALOG) in page

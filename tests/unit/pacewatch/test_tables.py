@@ -6,7 +6,7 @@ from pacewatch.tables import looks_secret, secrets_in, shown, suggestion
 @pytest.mark.parametrize(
     "text",
     [
-        "sk-ant-api03-abcdefghijkl",
+        "sk-ant-api03-abcdef",
         "gsk_abcdefghijklmnop",
         "xai-abcdefghijklmnop",
         "nvapi-abcdefghijklmnop",

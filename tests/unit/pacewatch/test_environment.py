@@ -1,0 +1,76 @@
+from pathlib import Path
+
+import pytest
+
+from pacewatch.catalog import read_catalog
+from pacewatch.environment import (
+    VARIABLES,
+    ambient_found,
+    environment_faults,
+    key_names_found,
+)
+
+ENDPOINTS = tuple(read_catalog().endpoints.values())
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.mark.parametrize(
+    ("environment", "faults"),
+    [
+        ({"PACEWATCH_REGION": "eu-west", "GROQ_API_KEY": "x", "LANG": "C"}, []),
+        ({"PACEWATCH_REGION_TOKEN_FILE": "/run/token"}, []),
+        ({"PACEWATCH_GROQ_API_KEY": "x", "PACEWATCH_OPENAI_API_KEY_FILE": "/run/key"}, []),
+        (
+            {"PACEWATCH_REGON": "eu-west"},
+            ['PACEWATCH_REGON: unknown variable (did you mean "PACEWATCH_REGION"?)'],
+        ),
+        (
+            {"PACEWATCH_GROK_API_KEY": "x"},
+            [
+                "PACEWATCH_GROK_API_KEY: no provider has that name "
+                '(did you mean "PACEWATCH_GROQ_API_KEY"?)'
+            ],
+        ),
+        (
+            {"PACEWATCH_BROKER_URL": "redis://broker.example:6379/0"},
+            [
+                "PACEWATCH_BROKER_URL: redis to broker.example is neither TLS nor loopback "
+                "(allowed: https or rediss, a loopback address, or PACEWATCH_ALLOW_UNENCRYPTED=yes)"
+            ],
+        ),
+        (
+            {"GROQ_API_KEY": "x", "GROQ_API_KEY_FILE": "/run/key"},
+            ["GROQ_API_KEY and GROQ_API_KEY_FILE are both set; one of them is enough"],
+        ),
+    ],
+)
+def test_variables_of_ours_are_checked_and_others_are_left_alone(environment, faults):
+    assert environment_faults(environment, ENDPOINTS) == faults
+
+
+def test_keys_are_found_by_name():
+    environment = {"GROQ_API_KEY": "hunter2", "XAI_API_KEY_FILE": "/k", "OTHER_API_KEY": "x"}
+
+    assert key_names_found(environment, ENDPOINTS) == ("GROQ_API_KEY", "XAI_API_KEY_FILE")
+
+
+def test_a_clouds_credentials_are_found_by_name_in_shell_and_home(tmp_path):
+    (tmp_path / ".aws").mkdir()
+    (tmp_path / ".aws/credentials").write_text("hunter2")
+    environment = {"HOME": str(tmp_path), "AWS_PROFILE": "hunter2", "AZURE_CLIENT_ID": "hunter2"}
+
+    assert ambient_found(environment) == {
+        "aws": ("AWS_PROFILE", "~/.aws/credentials"),
+        "azure": ("AZURE_CLIENT_ID",),
+    }
+
+
+def test_a_shell_without_credentials_has_none(tmp_path):
+    assert ambient_found({"HOME": str(tmp_path)}) == {}
+
+
+def test_every_variable_has_its_row_in_the_docs():
+    page = (ROOT / "docs/reference/settings.md").read_text(encoding="utf-8")
+
+    for name in VARIABLES:
+        assert f"| `{name}`" in page
