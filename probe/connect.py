@@ -101,6 +101,8 @@ async def _open(
         proxy = urlsplit(target.proxy_url)
         host, port = proxy.hostname or "", proxy.port or 80
         stage.is_proxy = True
+        if proxy.scheme != "http":
+            raise NoLink(Outcome.INTERNAL, "proxy_scheme")
     stage.enter(Outcome.DNS)
     addresses, dns_us = await _look_up(host, port, stage)
     stage.enter(Outcome.CONNECT)

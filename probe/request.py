@@ -14,7 +14,7 @@ from pacewatch import __version__
 from pacewatch.words.endpoint import Auth, Endpoint
 from pacewatch.words.fleet import Region, base_url_in
 from pacewatch.words.timing import Identity
-from probe import classify, headers
+from probe import adapt, classify, headers
 from probe.alarm import Alarm
 from probe.classify import Ending
 from probe.connect import Link, Target
@@ -149,6 +149,7 @@ async def _exchange(question: Question, link: Link, seen: Seen, alarm: Alarm) ->
     if not 200 <= response.status < 300:
         body = await _read_refusal(response, unpacker, seen, alarm)
         seen.ending = classify.of_status(response.status, told, body, now)
+        adapt.learn(question.endpoint, response.status, body)
         return
     await _read_answer(question.protocol, link, response, unpacker, seen, alarm)
 

@@ -13,6 +13,7 @@ from pacewatch.words.slot import Workload
 from pacewatch.words.timing import Run, WorkerName
 from pacewatch.words.wire import Task
 from probe import classify
+from probe.adapt import adapted
 from probe.connect import Link, open_link
 from probe.network import Start
 from probe.prompts import make_prompt
@@ -40,11 +41,12 @@ async def make_run(  # noqa: PLR0913 - what a run is made of
     The requests are on ready connections before the first is sent, and leave together. Those
     whose connection does not come about are not waited for. A fault of our own is `internal`.
     """
+    asked = adapted(endpoint)
     asked_tokens = workload.output_tokens + endpoint.reasoning_tokens
     prompts = [make_prompt(workload.input_tokens, workload.output_tokens) for _ in range(requests)]
     questions = [
         make_question(
-            endpoint=endpoint,
+            endpoint=asked,
             protocol=PROTOCOLS[endpoint.protocol],
             region=region,
             key=None if region.simulator_url is not None else key,

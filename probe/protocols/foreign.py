@@ -11,6 +11,7 @@ MAX_COUNT = 1_000_000_000
 MAX_TOLD = 24
 """Of a provider's own timings: how many are kept, with names of at most MAX_NAME characters."""
 MAX_NAME = 60
+MAX_TOLD_NUMBER = 10**15
 
 
 def word(told: object) -> str | None:
@@ -107,4 +108,6 @@ def _is_kept(name: str, value: object) -> bool:
         return False
     if isinstance(value, str):
         return value.isascii() and word(value) is not None
-    return isinstance(value, bool) or number(value) is not None
+    return isinstance(value, bool) or (
+        isinstance(value, int | float) and math.isfinite(value) and abs(value) < MAX_TOLD_NUMBER
+    )
