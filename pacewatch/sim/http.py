@@ -1,7 +1,7 @@
 """The little of HTTP/1.1 that the simulator needs: requests in, whole answers and streams out."""
 
 import asyncio
-import contextlib
+import logging
 import socket
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -16,6 +16,9 @@ MAX_CONNECTIONS = 400
 IDLE_S = 75.0
 """A connection that asks nothing for this long is closed, seconds."""
 
+logger = logging.getLogger(__name__)
+
+_DISCARDED_BYTES = 64 * MAX_BODY_BYTES
 _JSON = "application/json"
 
 
@@ -131,8 +134,11 @@ class Listener:
             return
         self._open.add(task)
         try:
-            with contextlib.suppress(ConnectionError, TimeoutError, asyncio.CancelledError):
-                await self._converse(reader, writer)
+            await self._converse(reader, writer)
+        except (ConnectionError, TimeoutError, asyncio.CancelledError):
+            return
+        except Exception:
+            logger.exception("simulator.request_failed")
         finally:
             self._open.discard(task)
             writer.close()
@@ -146,10 +152,19 @@ class Listener:
             if isinstance(request, BadRequest):
                 message = b'{"error":{"message":"%b"}}' % request.message.encode()
                 await Reply(reader, writer).whole(request.status, message, {"connection": "close"})
+                await _discard(reader, writer)
                 return
             await self._answer(request, Reply(reader, writer))
             if request.headers.get("connection", "").lower() == "close":
                 return
+
+
+async def _discard(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Read away what still comes, so that the other side sees the answer and no reset."""
+    writer.write_eof()
+    for _ in range(_DISCARDED_BYTES // MAX_HEAD_BYTES):
+        if not await asyncio.wait_for(reader.read(MAX_HEAD_BYTES), IDLE_S):
+            return
 
 
 async def read_request(reader: asyncio.StreamReader) -> Request | BadRequest | None:

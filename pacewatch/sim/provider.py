@@ -65,12 +65,23 @@ class ProviderDesk:
 
     async def _refuse(self, refused: Refused, reply: Reply, request_id: str) -> None:
         refusal = refused.refusal
-        headers = {"x-request-id": request_id}
+        name = "request-id" if refused.provider == "anthropic" else "x-request-id"
+        headers = {name: request_id}
         if refusal.retry_after_s is not None:
             headers["retry-after"] = str(refusal.retry_after_s)
         body = to_json(refusal_json(refused.provider, refusal, request_id))
-        line = {**self._line(refused, request_id), "status": refusal.status, "end": "refused"}
-        self._answers.write({**line, "tokens": 0})
+        met = self._faults.effect(
+            endpoint=refused.endpoint or "", provider=refused.provider, region=self._region
+        )
+        self._answers.write(
+            {
+                **self._line(refused, request_id),
+                "status": refusal.status,
+                "end": "refused",
+                "tokens": 0,
+                "faults": met.kinds,
+            }
+        )
         await reply.whole(refusal.status, body, headers)
 
     async def _stream(self, asked: Asked, request: Request, reply: Reply, request_id: str) -> None:
@@ -111,7 +122,7 @@ class ProviderDesk:
                     "end_to_end_s": _rounded(sent.last_s),
                     "tokens_per_s": _rounded(sent.tokens_per_s),
                     "late_s": _rounded(sent.late_s),
-                    "faults": self._effect(endpoint).kinds,
+                    "faults": sorted(sent.faults),
                 }
             )
 

@@ -26,6 +26,10 @@ _BLOCK_TOKENS = {"azure": 4, "inception": 16}
 """Providers that release text in blocks: a content filter, a diffusion model."""
 
 
+_USUAL_TOKENS_PER_S = {"cerebras": 1800.0, "groq": 400.0, "sambanova": 400.0}
+"""What to expect where nothing is published: within a factor of two of this, else of 110."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Nature:
     """What an endpoint is like on an ordinary day."""
@@ -85,7 +89,8 @@ def nature_of(endpoint: Endpoint) -> Nature:
     """Return the endpoint's nature: its published speed, or one that its id decides."""
     speed = endpoint.published_tokens_per_s
     if speed is None:
-        speed = round(60 * 4 ** share_of(endpoint.id, "speed"), 1)
+        usual = _USUAL_TOKENS_PER_S.get(endpoint.provider, 110.0)
+        speed = round(usual * 2 ** (2 * share_of(endpoint.id, "speed") - 1), 1)
     blocks = _BLOCK_TOKENS.get(endpoint.provider, 1)
     return Nature(
         tokens_per_s=speed,

@@ -7,9 +7,8 @@ see `fine_loop`.
 
 import asyncio
 import selectors
-import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pacewatch.sim.faults import Effect
 from pacewatch.sim.http import Reply
@@ -45,6 +44,8 @@ class Sent:
     last_s: float | None = None
     late_s: float = 0.0
     """The most by which a piece went out after its moment."""
+    faults: set[str] = field(default_factory=set)
+    """Kinds of the faults that were on at any moment of it."""
 
     @property
     def tokens(self) -> int:
@@ -90,7 +91,7 @@ class Stream:
         self._script = script
         self._received_s = received_s
         self._effect = effect
-        met = effect()
+        met = self._meet()
         self._ttft_s = script.ttft_s + met.ttft_add_s
         self._due_s = received_s + self._ttft_s
         self._factor = met.factor
@@ -123,28 +124,36 @@ class Stream:
             self._due_s += took_s
             self._paced_s += took_s
         await pause_until(self._due_s)
-        met = self._effect()
+        met = self._meet()
         self._factor = met.factor
         if self.sent.tokens < self._script.tokens * CUT_SHARE:
             return True
         if met.is_stalled:
             await self._stall()
-        if self._effect().is_disconnected:
+            met = self._meet()
+        if met.is_disconnected:
             self._reply.cut()
             self.sent.end = "disconnected"
             return False
         return True
 
+    def _meet(self) -> Effect:
+        """Return the faults that are on now, and note that they were met."""
+        met = self._effect()
+        self.sent.faults.update(met.kinds)
+        return met
+
     async def _stall(self) -> None:
         """Wait until the fault is taken away; what follows is due from then on."""
-        began_s = time.monotonic()
-        while self._effect().is_stalled:
-            if self._reply.is_gone() or time.monotonic() > began_s + LONGEST_STALL_S:
+        clock = asyncio.get_running_loop().time
+        began_s = clock()
+        while self._meet().is_stalled:
+            if self._reply.is_gone() or clock() > began_s + LONGEST_STALL_S:
                 self._reply.cut()
                 raise ConnectionAbortedError
             await asyncio.sleep(LOOK_S)
-        self._paced_s += time.monotonic() - began_s
-        self._due_s = asyncio.get_running_loop().time()
+        self._paced_s += clock() - began_s
+        self._due_s = clock()
 
     def _note(self, piece: Piece) -> None:
         now_s = asyncio.get_running_loop().time()

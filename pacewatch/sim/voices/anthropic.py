@@ -5,7 +5,7 @@ from typing import Any
 
 from pacewatch.sim.refusals import Refusal, refuse_body
 from pacewatch.sim.script import Ask, Piece, count_prompt_tokens
-from pacewatch.sim.sse import named_event
+from pacewatch.sim.sse import HOLE, Template, named_event
 from pacewatch.sim.voices.body import limit_of, texts_in
 from pacewatch.sim.voices.interface import Account
 from pacewatch.words.endpoint import Endpoint
@@ -24,6 +24,7 @@ class AnthropicVoice:
         self._id = request_id
         self._block: str | None = None
         self._index = -1
+        self._template = Template(b"")
 
     def headers(self) -> Mapping[str, str]:
         """Return the headers of the answer."""
@@ -51,9 +52,8 @@ class AnthropicVoice:
     def piece(self, piece: Piece) -> bytes:
         """Return the delta, after the start of its block where it is the first of one."""
         block = "thinking" if piece.is_reasoning else "text"
-        delta = {"type": f"{block}_delta", block: piece.text}
         turn = b"" if block == self._block else self._turn_to(block)
-        return turn + self._delta(delta)
+        return turn + self._template.fill(piece.text)
 
     def closing(self, account: Account) -> bytes:
         """Return the end of the block, the totals, and message_stop."""
@@ -80,6 +80,7 @@ class AnthropicVoice:
         ended = self._stop_block()
         self._block = block
         self._index += 1
+        self._template = Template(self._delta({"type": f"{block}_delta", block: HOLE}))
         empty = {"type": block, block: ""} | ({"signature": ""} if block == "thinking" else {})
         start = {"type": "content_block_start", "index": self._index, "content_block": empty}
         return ended + named_event(start)

@@ -5,7 +5,7 @@ from typing import Any
 
 from pacewatch.sim.refusals import Refusal, refuse_body
 from pacewatch.sim.script import Ask, Piece, count_prompt_tokens
-from pacewatch.sim.sse import comment, data_event
+from pacewatch.sim.sse import HOLE, Template, comment, data_event
 from pacewatch.sim.voices.body import limit_of, texts_in
 from pacewatch.sim.voices.interface import Account
 from pacewatch.sim.voices.manners import Manner, manner_of
@@ -31,6 +31,8 @@ class OpenAIChatVoice:
             "system_fingerprint": "fp_simulated",
         }
         self._held: dict[str, Any] | None = None
+        self._answer = self._template("content")
+        self._reasoning = self._template(*self._manner.reasoning_fields)
 
     def headers(self) -> Mapping[str, str]:
         """Return the headers of the answer."""
@@ -51,13 +53,11 @@ class OpenAIChatVoice:
 
     def piece(self, piece: Piece) -> bytes:
         """Return the chunk; nothing where it goes out with the end."""
-        delta: dict[str, Any] = {"content": piece.text}
-        if piece.is_reasoning:
-            delta = dict.fromkeys(self._manner.reasoning_fields, piece.text)
         if piece.is_last and self._manner.packs_last:
-            self._held = delta
+            fields = self._manner.reasoning_fields if piece.is_reasoning else ("content",)
+            self._held = dict.fromkeys(fields, piece.text)
             return b""
-        return data_event(self._choice(delta))
+        return (self._reasoning if piece.is_reasoning else self._answer).fill(piece.text)
 
     def closing(self, account: Account) -> bytes:
         """Return the finish reason, usage where it was asked for, and [DONE]."""
@@ -70,6 +70,9 @@ class OpenAIChatVoice:
         if self._ask.wants_usage:
             said += data_event({**self._head, "choices": [], "usage": usage})
         return said + _DONE
+
+    def _template(self, *fields: str) -> Template:
+        return Template(data_event(self._choice(dict.fromkeys(fields, HOLE))))
 
     def _choice(self, delta: dict[str, Any], finish: str | None = None) -> dict[str, Any]:
         choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}

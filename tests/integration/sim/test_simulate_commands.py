@@ -1,0 +1,171 @@
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from support.asking import ask
+from support.servers import short_folder
+from support.simulator import RunningSimulator, make_endpoint, running_simulator
+
+from pacewatch.sim.address import FILE_NAME, read_address
+
+QUICK = make_endpoint("groq/quick", tokens_per_s=400.0)
+
+
+@pytest.fixture(scope="module")
+def simulator() -> Iterator[RunningSimulator]:
+    with running_simulator(QUICK, regions=("eu-west", "us-east")) as running:
+        yield running
+
+
+def pacewatch(state: Path, *words: str) -> tuple[int, str, str]:
+    """Run the command line; returns exit code, output and errors."""
+    done = subprocess.run(
+        [sys.executable, "-m", "pacewatch", *words],
+        env={**os.environ, "PACEWATCH_STATE": str(state)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_a_fault_is_switched_on_shown_and_taken_away(simulator):
+    state = simulator.state
+    asked = ("simulate", "slow", "groq/quick", "--factor", "0.5", "--ttft-add", "2")
+
+    assert pacewatch(state, *asked, "--region", "us-east") == (
+        0,
+        "on: slow groq/quick, factor 0.5, ttft_add_s 2, from us-east\n",
+        "",
+    )
+    assert json.loads(pacewatch(state, "simulate", "list", "--json")[1]) == {
+        "faults": [
+            {
+                "kind": "slow",
+                "target": "groq/quick",
+                "region": "us-east",
+                "factor": 0.5,
+                "ttft_add_s": 2.0,
+            }
+        ]
+    }
+    assert pacewatch(state, "simulate", "clear") == (0, "cleared: 1\nno fault is on\n", "")
+
+
+@pytest.mark.parametrize(
+    ("words", "fault"),
+    [
+        (("fail", "all", "--status", "529"), {"kind": "fail", "status": 529}),
+        (("rate-limit", "all", "--retry-after", "9"), {"kind": "rate-limit", "retry_after_s": 9}),
+        (("stall", "all"), {"kind": "stall"}),
+        (("disconnect", "all"), {"kind": "disconnect"}),
+        (("not-served", "all"), {"kind": "not-served"}),
+        (("auth", "all"), {"kind": "auth"}),
+    ],
+)
+def test_each_kind_has_its_command(simulator, words, fault):
+    _, out, _ = pacewatch(simulator.state, "simulate", *words, "--json")
+    simulator.clear()
+
+    assert json.loads(out) == {"faults": [{"target": "all", "region": None, **fault}]}
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (
+            ("slow", "groq/quik", "--factor", "0.5"),
+            '"groq/quik" is no endpoint or provider of this demo (did you mean "groq/quick"?)',
+        ),
+        (
+            ("slow", "groq"),
+            "fault slow: a factor or seconds to add to the first token are needed",
+        ),
+        (
+            ("stall", "groq", "--region", "mars"),
+            '"mars" is no region of this demo (known: eu-west, us-east)',
+        ),
+    ],
+)
+def test_what_cannot_be_is_one_sentence_and_exit_code_2(simulator, words, sentence):
+    assert pacewatch(simulator.state, "simulate", *words) == (2, "", f"pacewatch: {sentence}\n")
+
+
+def test_without_a_demo_the_command_says_how_to_start_one(tmp_path):
+    assert pacewatch(tmp_path, "simulate", "list") == (
+        1,
+        "",
+        f"pacewatch: no demo is running on {tmp_path} (start one: pacewatch up --demo)\n",
+    )
+
+
+def test_a_simulator_that_was_killed_is_no_demo(tmp_path):
+    with running_simulator(QUICK) as killed:
+        os.kill(killed.pid, signal.SIGKILL)
+        (tmp_path / FILE_NAME).write_bytes((killed.state / FILE_NAME).read_bytes())
+
+    code, _, errors = pacewatch(tmp_path, "simulate", "list")
+
+    assert code == 1
+    assert errors.startswith("pacewatch: no demo is running: its simulator does not answer")
+
+
+def test_serve_serves_the_catalog_until_it_is_told_to_stop():
+    with short_folder() as state:
+        words = ("simulate", "serve", "--region", "eu-west=0", "--state", str(state))
+        process = subprocess.Popen(
+            [sys.executable, "-m", "pacewatch", *words],
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        try:
+            end = time.monotonic() + 20
+            while not (state / FILE_NAME).exists():
+                assert time.monotonic() < end, "the simulator did not start"
+                time.sleep(0.02)
+            url = read_address(state).regions["eu-west"] + "/groq/openai/v1/chat/completions"
+            assert ask(url, "llama-3.3-70b-versatile", max_tokens=2).is_ended
+        finally:
+            process.send_signal(signal.SIGTERM)
+            _, log = process.communicate(timeout=20)
+
+        assert process.returncode == 0
+        assert [json.loads(line)["event"] for line in log.splitlines()] == [
+            "simulator.ready",
+            "simulator.stopped",
+        ]
+        assert not (state / FILE_NAME).exists()
+
+
+def test_a_port_in_use_is_named(tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+
+        code, _, errors = pacewatch(
+            tmp_path, "simulate", "serve", "--region", f"eu-west={port}", "--state", str(tmp_path)
+        )
+
+    assert code == 1
+    assert errors.splitlines()[-1].startswith(
+        f"pacewatch: simulator: region eu-west: port {port} cannot be opened"
+    )
+    assert not (tmp_path / FILE_NAME).exists()
+
+
+@pytest.mark.parametrize("text", ["eu-west", "eu-west=70000"])
+def test_a_region_without_a_port_is_wrong_use(tmp_path, text):
+    code, _, errors = pacewatch(
+        tmp_path, "simulate", "serve", "--region", text, "--state", str(tmp_path)
+    )
+
+    assert code == 2
+    assert errors == (
+        f'pacewatch: --region "{text}": a name and a port are needed (form: eu-west=41001)\n'
+    )
