@@ -8,6 +8,7 @@ import typer
 def add_to(app: typer.Typer) -> None:
     """Mount this file's commands."""
     app.command()(aggregator)
+    app.command()(worker)
 
 
 def aggregator() -> None:
@@ -28,3 +29,23 @@ def aggregator() -> None:
         with pool.connection() as connection:
             db.require_store(connection, fleet.simulated)
         serve(create_app(pool, fleet), listening)
+
+
+def worker(
+    region: str | None = typer.Option(
+        None,
+        help="The region this worker stands in; else PACEWATCH_REGION, else the fleet's only one.",
+    ),
+) -> None:
+    """Run a region's probe worker: take tasks, measure, keep, push."""
+    from pacewatch.config import config_path, load_fleet
+    from pacewatch.stack.state import state_folder
+    from probe.settings import read_settings
+    from probe.worker import serve
+
+    fleet = load_fleet(config_path(os.environ), os.environ)
+    state = state_folder(os.environ, simulated=fleet.simulated, uid=os.geteuid())
+    if len(fleet.regions) == 1 and not os.environ.get("PACEWATCH_REGION"):
+        region = region or next(iter(fleet.regions))
+    settings = read_settings(os.environ, state=state, region=region)
+    raise typer.Exit(serve(os.environ, settings, fleet))
