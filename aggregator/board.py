@@ -107,13 +107,14 @@ def read_board(connection: Connection, fleet: Fleet, asked: Filter, now: datetim
     around = _read_around(connection, wanted, now, window)
     figures = _read_figures(connection, wanted, around)
     workers = read_rows(connection, WorkerRow, "select_workers")
+    workloads = _workloads(fleet, series)
     return Board(
         at=now,
         window=window,
         simulated=fleet.simulated if store is None else store.simulated,
         regions=region_standings(fleet.regions, workers, now),
-        workloads=_workloads(fleet, series),
-        models=_models(wanted, around, figures),
+        workloads=workloads,
+        models=_models(wanted, around, figures, workloads),
         next_slot_at=_next_slot(connection),
     )
 
@@ -174,7 +175,10 @@ def _next_slot(connection: Connection) -> datetime | None:
 
 
 def _models(
-    wanted: Wanted, around: Around, figures: Mapping[int, RunFigures]
+    wanted: Wanted,
+    around: Around,
+    figures: Mapping[int, RunFigures],
+    workloads: tuple[str, ...],
 ) -> tuple[BoardModel, ...]:
     endpoints: dict[str, list[tuple[EndpointRow, SeriesRow]]] = {}
     for facts, row in wanted:
@@ -186,7 +190,7 @@ def _models(
             BoardEndpoint(
                 facts=facts,
                 simulated=any(row.simulated for _, row in rows),
-                series=_series([row for _, row in rows], around, figures),
+                series=_series([row for _, row in rows], around, figures, workloads),
             )
         )
     return tuple(
@@ -196,7 +200,10 @@ def _models(
 
 
 def _series(
-    rows: Sequence[SeriesRow], around: Around, figures: Mapping[int, RunFigures]
+    rows: Sequence[SeriesRow],
+    around: Around,
+    figures: Mapping[int, RunFigures],
+    workloads: tuple[str, ...],
 ) -> tuple[BoardSeries, ...]:
     groups: dict[tuple[str, str], list[SeriesRow]] = {}
     for row in rows:
@@ -213,7 +220,10 @@ def _series(
                 regions=cells,
             )
         )
-    return tuple(sorted(made, key=lambda one: (one.workload, list(Load).index(one.load))))
+    loads = list(Load)
+    return tuple(
+        sorted(made, key=lambda one: (workloads.index(one.workload), loads.index(one.load)))
+    )
 
 
 def _rank(endpoint: BoardEndpoint) -> tuple[bool, bool, float, str]:

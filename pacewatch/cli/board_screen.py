@@ -1,0 +1,147 @@
+"""The board on a terminal. Pure: the aggregator's document in, tables out."""
+
+import re
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from pacewatch.cli.render import Cell, Column, as_text, bar, table
+from pacewatch.words.slot import from_rfc3339
+from pacewatch.words.text import (
+    UNKNOWN,
+    age_text,
+    count_text,
+    seconds_text,
+    span_text,
+    speed_text,
+    word_text,
+)
+
+SIMULATED = "Simulated: a simulator plays every provider, no figure is of a real one."
+_BARS = ((120, 24), (100, 14), (0, 8))
+"""From how many columns on a bar has how many cells."""
+
+_WHOLE_ID_FROM = 100
+"""From so many columns on an endpoint's whole id is shown; below, its id without the model."""
+
+Document = dict[str, Any]
+
+
+def parts(
+    document: Document, *, workload: str | None, load: str, width: int
+) -> list[RenderableType]:
+    """Return what to print of a board: one workload (the fleet's first, unless said), one load."""
+    shown = workload or next(iter(document["workloads"]), "")
+    now = from_rfc3339(document["at"])
+    found: list[RenderableType] = []
+    if document["simulated"]:
+        found.append(Text(SIMULATED, style="yellow"))
+    found.append(Text(_caption(document, shown, load), style="dim"))
+    rows = [
+        row
+        for model in document["models"]
+        for row in _model_rows(model, shown, load, now=now, width=width)
+    ]
+    if not rows:
+        return [*found, Text("Nothing of that kind is measured or planned.")]
+    return [*found, Text(), table(COLUMNS, rows, width=width)]
+
+
+def _caption(document: Document, workload: str, load: str) -> str:
+    window = span_text(document["window_s"])
+    return f"Medians over {window}, workload {workload}, {load}. Speed in tokens/s."
+
+
+COLUMNS = (
+    Column(name="Endpoint", gives_way=True),
+    Column(name="Precision", narrow=False),
+    Column(name="Speed", right=True),
+    Column(name=""),
+    Column(name="TTFT", right=True),
+    Column(name="Runs", right=True),
+    Column(name="Newest", right=True),
+    Column(name="State", gives_way=True),
+)
+
+
+def _model_rows(
+    model: Document, workload: str, load: str, *, now: datetime, width: int
+) -> list[Sequence[Cell]]:
+    chosen = [
+        (endpoint, series)
+        for endpoint in model["endpoints"]
+        for series in endpoint["series"]
+        if (series["workload"], series["load"]) == (workload, load)
+    ]
+    if not chosen:
+        return []
+    speeds = [_median(series, "output_tokens_per_s") for _, series in chosen]
+    fastest = max((speed for speed in speeds if speed is not None), default=0.0)
+    cells = next(cells for columns, cells in _BARS if width >= columns)
+    head: list[Cell] = [Text(as_text(model["model"]).plain, style="bold"), *[""] * 7]
+    rows = [
+        (
+            as_text(f"  {_name(endpoint, width)}"),
+            endpoint["precision"],
+            Text(speed_text(speed), style="bold"),
+            Text(bar(speed, fastest, cells=cells), style="cyan"),
+            seconds_text(_median(series, "ttft_s")),
+            count_text(series["pooled"]["runs"]),
+            _age(series["pooled"]["newest_at"], now),
+            remark(endpoint, series),
+        )
+        for (endpoint, series), speed in zip(chosen, speeds, strict=True)
+    ]
+    return [head, *rows]
+
+
+def _name(endpoint: Document, width: int) -> str:
+    whole: str = endpoint["endpoint"]
+    if width >= _WHOLE_ID_FROM:
+        return whole
+    parts = re.fullmatch(r"([^/]*)/[^@#]*(.*)", whole)
+    return whole if parts is None else "".join(parts.groups())
+
+
+def _median(series: Document, figure: str) -> float | None:
+    found: float | None = series["pooled"][figure]["median"]
+    return found
+
+
+def _age(moment: str | None, now: datetime) -> str:
+    return UNKNOWN if moment is None else age_text(from_rfc3339(moment), now)
+
+
+def remark(endpoint: Document, series: Document) -> Text:
+    """Return what is to be said of a series: that it fails, or why it has no figure."""
+    cell = series["pooled"]
+    latest = cell["latest"]
+    if cell["failing_in"]:
+        outcomes = {
+            word_text(series["regions"][region]["latest"]["outcome"])
+            for region in cell["failing_in"]
+        }
+        where = _where(cell["failing_in"], len(series["regions"]))
+        return Text(f"failing{where}: {' and '.join(sorted(outcomes))}", style="bold red")
+    if latest is not None and latest["outcome"] != "ok":
+        return Text(f"latest run: {word_text(latest['outcome'])}", style="yellow")
+    return Text(_quiet(endpoint, cell), style="dim")
+
+
+def _where(failing: Sequence[str], regions: int) -> str:
+    if regions == 1:
+        return ""
+    return " everywhere" if len(failing) == regions else f" in {', '.join(failing)}"
+
+
+def _quiet(endpoint: Document, cell: Document) -> str:
+    if not endpoint["active"]:
+        return "no longer probed"
+    if cell["state"] == "unmeasured":
+        return "no run yet" if cell["latest"] is None else "no run now"
+    if cell["state"] == "insufficient":
+        return f"{cell['runs']} of {cell['fewest_runs']} runs"
+    return "answer only" if cell["latest"]["answer_only"] else "ok"
