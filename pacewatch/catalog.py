@@ -51,21 +51,13 @@ class Provider:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PriceRef:
-    """Where genai-prices knows an endpoint's price."""
-
-    provider: str
-    model: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Catalog:
-    """All that ships: providers, endpoints and where their prices are found."""
+    """All that ships: providers, endpoints and what genai-prices calls their models."""
 
     providers: Mapping[str, Provider]
     endpoints: Mapping[str, Endpoint]
-    price_refs: Mapping[str, PriceRef]
-    """By endpoint id."""
+    price_models: Mapping[str, str]
+    """Name in genai-prices, by endpoint id; asked for where the provider has `prices`."""
 
 
 @cache
@@ -85,7 +77,7 @@ def parse_catalog(texts: Mapping[str, str]) -> Catalog:
     faults: list[str] = []
     providers: dict[str, Provider] = {}
     endpoints: dict[str, Endpoint] = {}
-    refs: dict[str, PriceRef] = {}
+    names: dict[str, str] = {}
     for name, text in sorted(texts.items()):
         table = _open(name, text, faults)
         provider = None if table is None else _provider(table, name)
@@ -101,13 +93,11 @@ def parse_catalog(texts: Mapping[str, str]) -> Catalog:
             if endpoint.id in endpoints:
                 one.fault("", f"{endpoint.id} is there twice (give one a variant)")
             endpoints[endpoint.id] = endpoint
-            if provider.prices is not None:
-                model = price_model or endpoint.provider_model
-                refs[endpoint.id] = PriceRef(provider=provider.prices, model=model)
+            names[endpoint.id] = price_model or endpoint.provider_model
         table.close()
     if faults:
         raise CatalogError(faults)
-    return Catalog(providers=providers, endpoints=endpoints, price_refs=refs)
+    return Catalog(providers=providers, endpoints=endpoints, price_models=names)
 
 
 def _open(name: str, text: str, faults: list[str]) -> Table | None:

@@ -6,13 +6,12 @@ and takes address, protocol and key from there: a variant, or a model that does 
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlsplit
 
 from pacewatch.catalog import (
     Catalog,
-    Provider,
     endpoint_id,
     read_headers,
     read_limits,
@@ -35,40 +34,68 @@ _ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
 _FULL_PATHS = ("/chat/completions", "/messages", "/responses", "/completions")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Said:
+    """What one table says, each value checked by itself."""
+
+    model: str
+    base_url: str | None
+    provider: str | None
+    base: Endpoint | None
+    """The catalog's endpoint whose facts are taken."""
+    key_env: str | None
+    chosen: EndpointId | None
+    variant: str | None
+    precision: Precision | None
+    protocol: Protocol | None
+    changes: Mapping[str, Any]
+    """The other facts, by their names in an Endpoint."""
+
+
 def read_own(table: Table, catalog: Catalog) -> Endpoint | None:
     """Return the endpoint of one `[[endpoint]]` table; None where it has a fault."""
+    said = _read(table, catalog)
+    if said is None:
+        return None
+    plain = said.base or _plain(said, catalog)
+    changes = {**said.changes, **_key(plain, said)}
+    if said.precision is not None:
+        changes["precision"] = said.precision
+    if said.protocol is not None:
+        changes["protocol"] = said.protocol
+    made = replace(plain, own=True, listed=True, ends_on=None, **changes)
+    if said.chosen is None:
+        name = endpoint_id(made.provider, made.model, made.precision, said.variant)
+        return replace(made, id=name)
+    return _under(said.chosen, made, said, table, catalog)
+
+
+def _read(table: Table, catalog: Catalog) -> _Said | None:
     before = len(table.faults)
     model = table.text("model", needed=True)
-    base_url = _base_url(table)
-    provider = _provider(table, catalog, has_address=table.has("base_url"))
-    key_env = _key_env(table)
-    changes = _changes(table)
-    chosen = _chosen_id(table)
+    base_url, named = _base_url(table), _slug(table, "provider")
+    base = None
+    if base_url is None and _has_address(table, named, catalog):
+        base = _base(catalog, named, model)
     precision = table.text("precision", allowed=tuple(Precision))
-    variant = _slug(table, "variant")
-    named = table.text("provider")
-    base = _base(catalog, provider, model) if base_url is None else None
-    limits_base = None if base is None else base.limits
-    reasons = table.flag("reasons")
-    known_reasons = reasons if reasons is not None else base is not None and base.reasons
-    changes["reasons"] = known_reasons
-    changes["limits"] = read_limits(table, reasons=known_reasons, base=limits_base)
     protocol = table.text("protocol", allowed=tuple(Protocol))
+    key_env, chosen, variant = _key_env(table), _chosen_id(table), _slug(table, "variant")
+    changes = _changes(table, base)
     table.close()
     if len(table.faults) > before or model is None:
         return None
-    made = base or _plain(model, base_url, provider, Protocol(protocol) if protocol else None)
-    if made is None:
-        return None
-    if named and base is None:
-        made = replace(made, provider=named, provider_name=_title(catalog, named, made))
-    changes |= _key(made, key_env, has_address=base_url is not None)
-    if precision is not None:
-        changes["precision"] = Precision(precision)
-    if protocol is not None:
-        changes["protocol"] = Protocol(protocol)
-    made = replace(made, own=True, listed=True, ends_on=None, **changes)
-    return _with_id(table, made, chosen, variant)
+    return _Said(
+        model=model,
+        base_url=base_url,
+        provider=named,
+        base=base,
+        key_env=key_env,
+        chosen=chosen,
+        variant=variant,
+        precision=None if precision is None else Precision(precision),
+        protocol=None if protocol is None else Protocol(protocol),
+        changes=changes,
+    )
 
 
 def _base_url(table: Table) -> str | None:
@@ -87,21 +114,19 @@ def _base_url(table: Table) -> str | None:
     return url
 
 
-def _provider(table: Table, catalog: Catalog, *, has_address: bool) -> Provider | None:
-    name = _slug(table, "provider")
-    provider = catalog.providers.get(name or "")
-    if has_address or provider is not None:
-        return provider
-    if name is None:
-        if not table.has("provider"):
-            table.fault("base_url", "is missing (or a provider of the catalog: provider = ...)")
-        return None
-    table.fault(
-        "provider",
-        f"{shown(name)} is not in the catalog, so base_url is needed"
-        f"{suggestion(name, catalog.providers)}",
-    )
-    return None
+def _has_address(table: Table, provider: str | None, catalog: Catalog) -> bool:
+    """Tell whether the catalog knows the address of a table without one; else note the fault."""
+    if table.has("base_url") or (provider is None and table.has("provider")):
+        return False
+    if provider is None:
+        table.fault("base_url", "is missing (or a provider of the catalog: provider = ...)")
+        return False
+    if provider not in catalog.providers:
+        near = suggestion(provider, catalog.providers)
+        what = f"{shown(provider)} is not in the catalog, so base_url is needed{near}"
+        table.fault("provider", what)
+        return False
+    return True
 
 
 def _slug(table: Table, key: str) -> str | None:
@@ -131,9 +156,13 @@ def _chosen_id(table: Table) -> EndpointId | None:
         return None
 
 
-def _changes(table: Table) -> dict[str, Any]:
+def _changes(table: Table, base: Endpoint | None) -> dict[str, Any]:
     """Return what the table says of the endpoint beyond where it is and what it is called."""
-    changes: dict[str, Any] = {}
+    reasons = table.flag("reasons")
+    if reasons is None:
+        reasons = base is not None and base.reasons
+    limits = read_limits(table, reasons=reasons, base=None if base is None else base.limits)
+    changes: dict[str, Any] = {"reasons": reasons, "limits": limits}
     for key in ("location", "account", "tier"):
         if (text := table.text(key)) is not None:
             changes[key] = text
@@ -150,50 +179,34 @@ def _changes(table: Table) -> dict[str, Any]:
     return changes
 
 
-def _base(catalog: Catalog, provider: Provider | None, model: str | None) -> Endpoint | None:
+def _base(catalog: Catalog, provider: str | None, model: str | None) -> Endpoint | None:
     """Return the catalog's endpoint of that model at that provider, whose facts are taken."""
-    if provider is None or model is None:
-        return None
     for endpoint in catalog.endpoints.values():
-        if endpoint.provider == provider.id and model in (endpoint.model, endpoint.provider_model):
+        if endpoint.provider == provider and model in (endpoint.model, endpoint.provider_model):
             return endpoint
     return None
 
 
-def _plain(
-    model: str, base_url: str | None, provider: Provider | None, protocol: Protocol | None
-) -> Endpoint | None:
+def _plain(said: _Said, catalog: Catalog) -> Endpoint:
     """Return an endpoint with nothing known but its address and its model."""
-    slug = _slug_of(model.rsplit("/", 1)[-1]) or _slug_of(model) or "model"
-    if provider is not None:
-        return Endpoint(
-            id="",
-            provider=provider.id,
-            provider_name=provider.name,
-            model=slug,
-            provider_model=model,
-            precision=Precision.UNKNOWN,
-            protocol=protocol or provider.protocol,
-            base_url=base_url or provider.base_url,
-            auth=provider.auth,
-            key_names=provider.key_names,
-            headers=provider.headers,
-            body=provider.body,
-        )
-    if base_url is None:
-        return None
-    host = urlsplit(base_url).netloc
+    host = urlsplit(said.base_url or "").netloc
+    provider = said.provider or _slug_of(host) or "own"
+    known = catalog.providers.get(provider)
+    protocol = said.protocol or (Protocol.OPENAI_CHAT if known is None else known.protocol)
+    versioned = {"anthropic-version": "2023-06-01"} if protocol is Protocol.ANTHROPIC else {}
     return Endpoint(
         id="",
-        provider=_slug_of(host) or "own",
-        provider_name=host,
-        model=slug,
-        provider_model=model,
+        provider=provider,
+        provider_name=_title(catalog, provider) if said.provider else host,
+        model=_slug_of(said.model.rsplit("/", 1)[-1]) or _slug_of(said.model) or "model",
+        provider_model=said.model,
         precision=Precision.UNKNOWN,
-        protocol=protocol or Protocol.OPENAI_CHAT,
-        base_url=base_url,
-        auth=Auth.NONE,
-        headers={"anthropic-version": "2023-06-01"} if protocol is Protocol.ANTHROPIC else {},
+        protocol=protocol,
+        base_url=said.base_url or ("" if known is None else known.base_url),
+        auth=Auth.NONE if known is None else known.auth,
+        key_names=() if known is None else known.key_names,
+        headers=versioned if known is None else known.headers,
+        body={} if known is None else known.body,
     )
 
 
@@ -201,9 +214,10 @@ def _slug_of(text: str) -> str:
     return re.sub(r"[^a-z0-9._-]+", "-", text.lower()).strip("-.")[:64]
 
 
-def _title(catalog: Catalog, provider: str, made: Endpoint) -> str:
+def _title(catalog: Catalog, provider: str) -> str:
+    """Return how people write a provider: the catalog's name, else the id itself."""
     known = catalog.providers.get(provider)
-    return known.name if known is not None else provider if made.provider != provider else ""
+    return provider if known is None else known.name
 
 
 _AUTHS: Mapping[Protocol, Auth] = {
@@ -212,34 +226,39 @@ _AUTHS: Mapping[Protocol, Auth] = {
 }
 
 
-def _key(made: Endpoint, key_env: str | None, *, has_address: bool) -> dict[str, Any]:
+def _key(plain: Endpoint, said: _Said) -> dict[str, Any]:
     """Return how the key is shown and found: a provider's usual key stays with its own address."""
-    if key_env is not None:
-        auth = made.auth
-        if auth is Auth.NONE:
-            auth = _AUTHS.get(made.protocol, Auth.BEARER)
-        return {"auth": auth, "key_names": (key_env,)}
-    return {"auth": Auth.NONE, "key_names": ()} if has_address else {}
+    if said.key_env is None:
+        return {} if said.base_url is None else {"auth": Auth.NONE, "key_names": ()}
+    auth = plain.auth
+    if auth is Auth.NONE:
+        auth = _AUTHS.get(said.protocol or plain.protocol, Auth.BEARER)
+    return {"auth": auth, "key_names": (said.key_env,)}
 
 
-def _with_id(
-    table: Table, made: Endpoint, chosen: EndpointId | None, variant: str | None
+def _under(
+    chosen: EndpointId, made: Endpoint, said: _Said, table: Table, catalog: Catalog
 ) -> Endpoint | None:
-    """Return the endpoint under its id: the chosen one, or one made from what is known."""
-    if chosen is None:
-        return replace(made, id=endpoint_id(made.provider, made.model, made.precision, variant))
+    """Return the endpoint under the id that was chosen; None where that disagrees with the rest."""
     try:
-        precision = Precision(chosen.precision or "unknown")
+        precision = Precision(chosen.precision) if chosen.precision else made.precision
     except ValueError:
         known = suggestion(chosen.precision or "", tuple(Precision))
         table.fault("id", f"unknown precision {shown(chosen.precision)}{known}")
         return None
-    if precision is not made.precision and made.precision is not Precision.UNKNOWN:
-        table.fault("id", f'disagrees with precision = "{made.precision}" (write it in one place)')
-        return None
-    if variant is not None and variant != chosen.variant:
-        table.fault("id", f'disagrees with variant = "{variant}" (write it in one place)')
-        return None
+    for key, inside, beside in (
+        ("provider", chosen.provider, said.provider),
+        ("precision", precision, said.precision),
+        ("variant", chosen.variant, said.variant),
+    ):
+        if beside is not None and inside != beside:
+            table.fault("id", f'disagrees with {key} = "{beside}" (write it in one place)')
+            return None
     return replace(
-        made, id=str(chosen), provider=chosen.provider, model=chosen.model, precision=precision
+        made,
+        id=str(chosen),
+        provider=chosen.provider,
+        provider_name=_title(catalog, chosen.provider),
+        model=chosen.model,
+        precision=precision,
     )

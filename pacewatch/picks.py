@@ -121,10 +121,13 @@ def priced(
 
 
 def _price_ref(catalog: Catalog, endpoint: Endpoint) -> tuple[str, str] | None:
-    if (ref := catalog.price_refs.get(endpoint.id)) is not None:
-        return ref.provider, ref.model
+    """Return where genai-prices knows the endpoint; a variant is looked for as what it varies."""
     provider = catalog.providers.get(endpoint.provider)
-    if provider is None or provider.prices is None or endpoint.price is not None:
+    if provider is None or provider.prices is None or (endpoint.own and endpoint.price is not None):
         return None
-    here = urlsplit(endpoint.base_url).hostname == urlsplit(provider.base_url).hostname
-    return (provider.prices, endpoint.provider_model) if here else None
+    if urlsplit(endpoint.base_url).hostname != urlsplit(provider.base_url).hostname:
+        return None
+    for known in catalog.endpoints.values():
+        if (known.provider, known.provider_model) == (provider.id, endpoint.provider_model):
+            return provider.prices, catalog.price_models[known.id]
+    return provider.prices, endpoint.provider_model

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from pacewatch.catalog import read_catalog
+from pacewatch.config import load_fleet
 from pacewatch.prices import known_price, look_up
 from pacewatch.words.errors import SettingsError
 
@@ -77,16 +78,46 @@ def test_this_process_does_not_load_the_price_package():
 
 def test_every_shipped_endpoint_has_a_price_but_those_nobody_sells():
     catalog = read_catalog()
-    priced = {
-        key: known_price(ref.provider, ref.model, DAY) for key, ref in catalog.price_refs.items()
-    }
     unpriced = {
         key
         for key, endpoint in catalog.endpoints.items()
-        if priced.get(key) is None and endpoint.price is None
+        if endpoint.price is None
+        and (
+            (provider := catalog.providers[endpoint.provider].prices) is None
+            or known_price(provider, catalog.price_models[key], DAY) is None
+        )
     }
 
     assert unpriced == {"nvidia/gpt-oss-120b", "cerebras/llama-4-maverick"}
+
+
+def test_a_price_of_the_catalog_fills_a_hole_and_nothing_else():
+    catalog = read_catalog()
+    twice = [
+        key
+        for key, endpoint in catalog.endpoints.items()
+        if endpoint.price and catalog.providers[endpoint.provider].prices
+    ]
+
+    assert twice == []
+
+
+def test_a_variant_costs_what_it_varies_unless_its_table_says_otherwise(tmp_path):
+    file = tmp_path / "pacewatch.toml"
+    table = '[[endpoint]]\nprovider = "groq"\nmodel = "llama-3.3-70b"\nvariant = "{}"\n'
+    own_price = "price = { input_usd = 7, output_usd = 8 }\n"
+    elsewhere = 'base_url = "http://127.0.0.1:9/v1"\n'
+    file.write_text(
+        table.format("a") + table.format("b") + own_price + table.format("c") + elsewhere
+    )
+    fleet = load_fleet(file, {"XDG_CACHE_HOME": str(tmp_path)}, today=DAY)
+    prices = {e.id.partition("#")[2]: e.price for e in fleet.endpoints}
+
+    assert {key: price and price.input_usd for key, price in prices.items()} == {
+        "a": 0.59,
+        "b": 7.0,
+        "c": None,
+    }
 
 
 def test_a_price_is_of_a_short_request():

@@ -1,17 +1,13 @@
-from pathlib import Path
-
 import pytest
 
 from pacewatch.catalog import read_catalog
 from pacewatch.environment import (
-    VARIABLES,
     ambient_found,
     environment_faults,
     key_names_found,
 )
 
 ENDPOINTS = tuple(read_catalog().endpoints.values())
-ROOT = Path(__file__).parents[3]
 
 
 @pytest.mark.parametrize(
@@ -67,10 +63,3 @@ def test_a_clouds_credentials_are_found_by_name_in_shell_and_home(tmp_path):
 
 def test_a_shell_without_credentials_has_none(tmp_path):
     assert ambient_found({"HOME": str(tmp_path)}) == {}
-
-
-def test_every_variable_has_its_row_in_the_docs():
-    page = (ROOT / "docs/reference/settings.md").read_text(encoding="utf-8")
-
-    for name in VARIABLES:
-        assert f"| `{name}`" in page

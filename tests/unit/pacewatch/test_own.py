@@ -118,3 +118,14 @@ def test_an_endpoint_of_ones_own_is_probed_beside_what_is_picked(tmp_path):
     fleet = load_fleet(file, {}, today=date(2026, 12, 1))
 
     assert [e.id for e in fleet.endpoints] == ["127.0.0.1-9911/smollm2", "sambanova/gpt-oss-120b"]
+
+
+def test_a_chosen_id_without_a_precision_keeps_the_fact(own):
+    endpoint = own(HEAD + 'id = "lab/tiny"\nprecision = "bf16"')
+
+    assert (endpoint.id, endpoint.precision) == ("lab/tiny", Precision.BF16)
+
+
+def test_a_provider_that_is_named_in_the_id_is_shown_by_its_name(own):
+    assert own(HEAD + 'id = "groq/tiny"').provider_name == "Groq"
+    assert own(HEAD + 'id = "lab/tiny"').provider_name == "lab"
