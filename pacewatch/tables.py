@@ -12,21 +12,10 @@ from typing import Any
 MOST_KNOWN = 24
 """Known words that a fault lists at most."""
 
-_SECRET_NAMES = frozenset(
-    {
-        "api_key",
-        "apikey",
-        "api-key",
-        "key",
-        "secret",
-        "token",
-        "password",
-        "authorization",
-        "x-api-key",
-        "x-goog-api-key",
-        "bearer",
-        "cookie",
-    }
+_SECRET_NAME = re.compile(
+    r"(^|[_-])(api_?keys?|keys?|token|secrets?|passw(or)?ds?|auth|authorization|bearer|cookies?"
+    r"|credentials?)$",
+    re.IGNORECASE,
 )
 _SECRET_VALUE = re.compile(
     r"(?:Bearer\s+\S+|\b(?:sk|pk|rk|csk|gsk|xai|nvapi|hf|fw|tgp|r8|pplx|ghp|dsk)[-_][A-Za-z0-9_\-]{12,}"
@@ -95,7 +84,7 @@ def _holds_secret(key: str, value: object) -> bool:
         return any(isinstance(item, str) and looks_secret(item) for item in value)
     if not isinstance(value, str):
         return False
-    if key.lower() in _SECRET_NAMES:
+    if _SECRET_NAME.search(key):
         return True
     return bool(_SECRET_VALUE.search(value)) if key in _FREE else looks_secret(value)
 

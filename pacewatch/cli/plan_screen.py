@@ -35,10 +35,9 @@ def plan_usd_per_day(fleet: Fleet) -> float:
 
 def plan_screen(fleet: Fleet, plan: Plan, environment: Mapping[str, str]) -> list[RenderableType]:
     """Return the parts of the screen."""
-    if not plan.rows:
-        return [Text("Nothing is planned: no provider key is set, and no file names an endpoint.")]
     parts: list[RenderableType] = [Text(line) for line in _head(fleet, plan)]
-    parts += [Text(), _by_provider(plan)]
+    if plan.rows:
+        parts += [Text(), _by_provider(plan)]
     if thinned := _thinned(fleet, plan):
         parts += [Text(), thinned]
     if lines := [*plan_notes(fleet, plan), *shell_notes(fleet, environment)]:
@@ -62,6 +61,9 @@ def listed(names: Sequence[str]) -> str:
 
 
 def _head(fleet: Fleet, plan: Plan) -> Iterable[str]:
+    if not plan.rows:
+        yield "Nothing is planned: no provider key is set, and no file names an endpoint."
+        return
     if fleet.simulated:
         yield "SIMULATED: every endpoint is the simulator's; nothing is sent to a provider or paid."
     schedule = fleet.schedule

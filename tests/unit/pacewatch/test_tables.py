@@ -61,3 +61,16 @@ def test_without_a_near_word_a_short_list_is_told_and_a_long_one_is_not():
     assert suggestion("x", ["page", "notify"]) == " (known: notify, page)"
     assert suggestion("x", [f"word{n}" for n in range(50)]) == ""
     assert suggestion("pages", ["page", "notify"]) == ' (did you mean "page"?)'
+
+
+@pytest.mark.parametrize("key", ["X-Token", "apiKey", "Ocp-Apim-Subscription-Key", "db_password"])
+def test_a_text_under_the_name_of_a_secret_is_taken_for_one(key):
+    raw = {"headers": {key: "hunter2"}}
+
+    assert len(secrets_in(raw, "p.toml")) == 1
+    assert raw == {"headers": {}}
+
+
+@pytest.mark.parametrize("key", ["key_env", "reasoning_tokens", "service_tier", "monkey"])
+def test_other_names_are_not(key):
+    assert secrets_in({key: "plain"}, "p.toml") == []
