@@ -1,8 +1,8 @@
 """Sends one answer, piece by piece, each at its moment.
 
 Moments are absolute: each is the one before plus the time that its tokens take, so a late piece
-makes none after it late. The loop that this runs in must have a clock finer than a millisecond,
-see `fine_loop`.
+makes none after it late. They count from when the first piece really went out.
+The loop that this runs in must have timers finer than a millisecond, see `fine_loop`.
 """
 
 import asyncio
@@ -107,9 +107,10 @@ class Stream:
             said = self._voice.piece(piece)
             if not await self._may_go(piece):
                 return
+            went_s = asyncio.get_running_loop().time()
             if said:
                 await self._reply.send(said)
-            self._note(piece)
+            self._note(piece, went_s)
             is_packed = not said
         if not is_packed:
             gap_s = min(1 / self._script.tokens_per_s, CLOSING_GAP_S)
@@ -155,14 +156,14 @@ class Stream:
         self._paced_s += clock() - began_s
         self._due_s = clock()
 
-    def _note(self, piece: Piece) -> None:
-        now_s = asyncio.get_running_loop().time()
+    def _note(self, piece: Piece, went_s: float) -> None:
         sent = self.sent
+        sent.late_s = max(sent.late_s, went_s - self._due_s)
         if sent.first_s is None:
-            sent.first_s = now_s - self._received_s
+            sent.first_s = went_s - self._received_s
             sent.first_tokens = piece.tokens
-        sent.last_s = now_s - self._received_s
-        sent.late_s = max(sent.late_s, now_s - self._due_s)
+            self._due_s = went_s  # a late start delays the answer, it does not hurry it
+        sent.last_s = went_s - self._received_s
         if piece.is_reasoning:
             sent.reasoning_tokens += piece.tokens
         else:

@@ -1,5 +1,6 @@
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -13,6 +14,8 @@ from support.asking import ask
 from support.servers import short_folder
 from support.simulator import RunningSimulator, make_endpoint, running_simulator
 
+from pacewatch.blanks import simulate
+from pacewatch.catalog import read_catalog
 from pacewatch.sim.address import FILE_NAME, read_address
 
 QUICK = make_endpoint("groq/quick", tokens_per_s=400.0)
@@ -169,3 +172,16 @@ def test_a_region_without_a_port_is_wrong_use(tmp_path, text):
     assert errors == (
         f'pacewatch: --region "{text}": a name and a port are needed (form: eu-west=41001)\n'
     )
+
+
+def test_every_command_of_the_how_to_works():
+    page = Path(__file__).parents[3] / "docs/how-to/watch-a-slowdown-in-the-demo.md"
+    commands = re.findall(r"^pacewatch (simulate .*)$", page.read_text("utf-8"), re.MULTILINE)
+    catalog = (simulate(endpoint) for endpoint in read_catalog().endpoints.values())
+
+    with running_simulator(*catalog, regions=("eu-west", "us-east")) as running:
+        done = [pacewatch(running.state, *command.split()) for command in commands]
+
+    assert len(done) >= 6
+    assert [(code, errors) for code, _, errors in done] == [(0, "")] * len(done)
+    assert done[-1][1] == "cleared: 4\nno fault is on\n"
