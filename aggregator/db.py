@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from importlib.resources import files
+from typing import Any
 
 import psycopg
 from psycopg.rows import DictRow, dict_row
@@ -27,6 +28,14 @@ _OPTIONS = (
     " -c idle_in_transaction_session_timeout=60s"
 )
 
+_PATIENCE: dict[str, Any] = {
+    "keepalives_idle": 30,
+    "keepalives_interval": 10,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 60_000,
+}
+"""So that a host that is gone without a word is noticed within a minute; seconds, and ms."""
+
 _NAMED = re.compile(r"^-- name: ([a-z_0-9]+)\n", re.MULTILINE)
 
 
@@ -38,7 +47,7 @@ def open_pool(url: str, *, size: int = 8) -> Pool:
         url,
         min_size=1,
         max_size=size,
-        kwargs={"row_factory": dict_row, "options": _OPTIONS},
+        kwargs={"row_factory": dict_row, "options": _OPTIONS, **_PATIENCE},
         check=ConnectionPool.check_connection,
         connection_class=psycopg.Connection[DictRow],
         open=False,
@@ -57,7 +66,7 @@ def connect(url: str) -> Iterator[Connection]:
     with (
         translated(),
         psycopg.Connection[DictRow].connect(
-            url, row_factory=dict_row, options=_OPTIONS, connect_timeout=10
+            url, row_factory=dict_row, options=_OPTIONS, connect_timeout=10, **_PATIENCE
         ) as connection,
     ):
         yield connection

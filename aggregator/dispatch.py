@@ -20,7 +20,7 @@ from pacewatch.words.fleet import Fleet
 from pacewatch.words.outcome import Decline
 from pacewatch.words.slot import Series, Slot
 
-TICK_LOCK = 8_420_002
+TICK_LOCK = 8_420_003
 """Key of the advisory lock that one ticking dispatcher holds."""
 
 MOST = 500

@@ -10,6 +10,7 @@ from pacewatch.words.address import refuse_unencrypted
 from pacewatch.words.errors import SettingsError
 
 DEFAULT_LISTEN = "127.0.0.1:8420"
+BROKER_SCHEMES = ("redis", "rediss", "redis+socket")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,13 +32,7 @@ def read_settings(
     """Return the settings; raises SettingsError with every fault at once."""
     faults: list[str] = []
     database = _secret("PACEWATCH_DATABASE_URL", "Postgres of the centre", environment, faults)
-    broker = ""
-    if needs_broker:
-        broker = _secret(
-            "PACEWATCH_BROKER_URL", "Redis or Valkey of the fleet", environment, faults
-        )
-        if broker and (fault := refuse_unencrypted("PACEWATCH_BROKER_URL", broker, environment)):
-            faults.append(fault)
+    broker = _broker(environment, faults) if needs_broker else ""
     host, port = _listen(environment, faults)
     if faults:
         raise SettingsError(faults)
@@ -50,6 +45,27 @@ def read_database_url(environment: Mapping[str, str] = os.environ) -> str:
     url = _secret("PACEWATCH_DATABASE_URL", "Postgres of the centre", environment, faults)
     if faults:
         raise SettingsError(faults)
+    return url
+
+
+def read_broker_url(environment: Mapping[str, str] = os.environ) -> str:
+    """Return where the broker is, for a process that has no store; raises SettingsError where that
+    is not told, or would be reached in clear.
+    """
+    faults: list[str] = []
+    url = _broker(environment, faults)
+    if faults:
+        raise SettingsError(faults)
+    return url
+
+
+def _broker(environment: Mapping[str, str], faults: list[str]) -> str:
+    name = "PACEWATCH_BROKER_URL"
+    url = _secret(name, "Redis or Valkey of the fleet", environment, faults)
+    if url and (scheme := urlsplit(url).scheme) not in BROKER_SCHEMES:
+        faults.append(f'{name}: unknown scheme "{scheme}" (known: {", ".join(BROKER_SCHEMES)})')
+    elif url and (fault := refuse_unencrypted(name, url, environment)):
+        faults.append(fault)
     return url
 
 

@@ -9,6 +9,8 @@ def add_to(app: typer.Typer) -> None:
     """Mount this file's commands."""
     app.command()(aggregator)
     app.command()(worker)
+    app.command()(beat)
+    app.command()(central)
 
 
 def aggregator() -> None:
@@ -49,3 +51,43 @@ def worker(
         region = region or next(iter(fleet.regions))
     settings = read_settings(os.environ, state=state, region=region)
     raise typer.Exit(serve(os.environ, settings, fleet))
+
+
+def beat() -> None:
+    """Send the central worker its ticks; any number may run; ends cleanly on SIGTERM."""
+    from aggregator.settings import read_broker_url
+    from aggregator.tasks import make_app, run_beat
+    from pacewatch import log
+    from pacewatch.config import config_path, load_fleet
+
+    broker_url = read_broker_url()
+    schedule = load_fleet(config_path(os.environ), os.environ).schedule
+    log.set_up("beat")
+    raise typer.Exit(run_beat(make_app(broker_url), schedule))
+
+
+def central() -> None:
+    """Dispatch slots and keep the store up, a tick at a time; any number may run; ends cleanly on
+    SIGTERM.
+    """
+    from datetime import UTC, datetime
+
+    from aggregator import db
+    from aggregator.central import add_tasks, run_central
+    from aggregator.fleet_file import FleetFile
+    from aggregator.settings import read_settings
+    from aggregator.tasks import make_app
+    from pacewatch import log
+    from pacewatch.config import config_path
+
+    settings = read_settings()
+    now = datetime.now(UTC)
+    file = FleetFile(config_path(os.environ), os.environ, now)
+    log.set_up("central")
+    pool = db.open_pool(settings.database_url, size=4)
+    with pool:
+        with pool.connection() as connection:
+            db.require_store(connection, file.current(now).fleet.simulated)
+        app = make_app(settings.broker_url)
+        add_tasks(app, pool, file)
+        raise typer.Exit(run_central(app))

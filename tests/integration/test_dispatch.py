@@ -143,11 +143,11 @@ def test_two_dispatchers_at_once_send_each_slot_once(pool: db.Pool) -> None:
     fleet = dispatch_fleet(endpoints=[f"alpha/m{n}" for n in range(40)])
     both = [Centre(pool, fleet), Centre(pool, fleet)]
     sent: Counter[object] = Counter()
-    lock, start = threading.Lock(), threading.Barrier(2)
+    lock, together = threading.Lock(), threading.Barrier(2)
 
     def run(centre: Centre) -> None:
-        start.wait(10)
         for step in range(60):
+            together.wait(30)
             done = dispatch.tick(pool, centre.orders, NOON + step * MINUTE)
             if done is not None:
                 with lock:

@@ -3,6 +3,7 @@ embedded.
 """
 
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -26,13 +27,19 @@ def short_folder() -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-@contextmanager
-def embedded_postgres() -> Iterator[str]:
-    """A served Postgres; gives its URL."""
-    with short_folder() as folder:
-        ready = postgres.prepare(folder / "pg")
-        with (folder / "log").open("wb") as log:
-            process = subprocess.Popen(
+class PostgresServer:
+    """A served Postgres that a test may end without warning and start again."""
+
+    def __init__(self, folder: Path) -> None:
+        self._ready = postgres.prepare(folder / "pg")
+        self._log = folder / "log"
+        self._process: subprocess.Popen[bytes] | None = None
+        self.url = self._ready.url
+
+    def start(self) -> None:
+        ready = self._ready
+        with self._log.open("ab") as log:
+            self._process = subprocess.Popen(
                 ready.command,
                 user=ready.uid,
                 group=ready.gid,
@@ -41,12 +48,26 @@ def embedded_postgres() -> Iterator[str]:
                 stdout=log,
                 cwd=ready.data,
             )
+        wait_for_postgres(self.url)
+
+    def kill(self) -> None:
+        """End it at once, as a crash would: nothing is written, every connection breaks."""
+        if self._process is not None:
+            self._process.send_signal(signal.SIGQUIT)
+            self._process.wait(20)
+            self._process = None
+
+
+@contextmanager
+def embedded_postgres() -> Iterator[str]:
+    """A served Postgres; gives its URL."""
+    with short_folder() as folder:
+        server = PostgresServer(folder)
         try:
-            wait_for_postgres(ready.url)
-            yield ready.url
+            server.start()
+            yield server.url
         finally:
-            process.send_signal(3)  # immediate: nothing of a test is kept
-            process.wait(20)
+            server.kill()
 
 
 def wait_for_postgres(url: str, timeout_s: float = 20) -> None:

@@ -1,0 +1,149 @@
+"""The central worker: takes ticks from queue `central`, does them, and sends what they give."""
+
+import logging
+import os
+import signal
+import time
+import warnings
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+from types import FrameType
+from typing import Any
+
+from celery import Celery
+from celery.apps.worker import Worker
+from celery.exceptions import SecurityWarning
+from celery.worker import state
+from redis.exceptions import ConnectionError as BrokerSilent
+
+from aggregator.db import Pool
+from aggregator.dispatch import Tick, tick
+from aggregator.fleet_file import FleetFile
+from aggregator.tasks import QUEUE, be_quiet, broker_errors
+from aggregator.ticks import DISPATCH
+from pacewatch import log
+from pacewatch.words.errors import PacewatchError
+from pacewatch.words.slot import Slot
+from pacewatch.words.wire import TASK_NAME, encode_task, probe_queue
+
+logger = logging.getLogger(__name__)
+
+THREADS = 2
+"""So that a long upkeep keeps no slot waiting."""
+
+TURN_S = 1.0
+"""How often the worker's loop looks for a signal to stop and at the broker, seconds."""
+
+SILENCE_S = 60.0
+"""A broker that was asked and did not answer for this long is connected to anew, seconds."""
+
+
+def add_tasks(app: Celery, pool: Pool, file: FleetFile) -> None:
+    """Register the central tasks."""
+
+    @app.task(name=DISPATCH)  # type: ignore[untyped-decorator]  # celery ships no types
+    def dispatch() -> None:
+        now = datetime.now(UTC)
+        _guarded(DISPATCH, lambda: dispatch_once(app, pool, file, now))
+
+
+def _guarded(task: str, work: Callable[[], object]) -> None:
+    """Do a task's work; what goes wrong is one line of the log, and the next tick tries anew."""
+    try:
+        work()
+    except PacewatchError as error:
+        log.event(logger, "tick.failed", level=logging.ERROR, task=task, why=str(error))
+    except Exception:
+        logger.exception("tick.failed", extra={"facts": {"task": task}})
+
+
+def dispatch_once(app: Celery, pool: Pool, file: FleetFile, now: datetime) -> Tick | None:
+    """Do one tick of the dispatcher and hand what it sends to the broker."""
+    done = tick(pool, file.current(now), now)
+    if done is None:
+        return None
+    unsent = send(app, [*done.sent, *done.resent])
+    if done.sent or done.resent or done.missed:
+        log.event(
+            logger,
+            "dispatch.ticked",
+            sent=len(done.sent),
+            resent=len(done.resent),
+            missed=dict(done.missed),
+            unsent=unsent,
+        )
+    return done
+
+
+def send(app: Celery, slots: Iterable[Slot]) -> int:
+    """Send each slot's task to its region; return how many could not be sent.
+
+    Where the broker does not answer, the rest is left to the re-send.
+    """
+    left = list(slots)
+    if not left:
+        return 0
+    try:
+        with app.producer_pool.acquire(block=True, timeout=10) as producer:
+            while left:
+                slot = left[0]
+                app.send_task(
+                    TASK_NAME,
+                    args=[encode_task(slot)],
+                    queue=probe_queue(slot.region),
+                    task_id=str(slot.run_id),
+                    producer=producer,
+                )
+                left.pop(0)
+    except broker_errors(app) as error:
+        log.event(logger, "dispatch.unsent", level=logging.ERROR, slots=len(left), why=str(error))
+    return len(left)
+
+
+class CentralWorker(Worker):
+    """A Celery worker that ends after the tick in hand on SIGTERM and SIGINT alike, and says
+    nothing to the terminal.
+    """
+
+    def register_with_event_loop(self, hub: Any) -> None:
+        """Have the loop turn at least once a second, after each connection anew."""
+        super().register_with_event_loop(hub)
+        self.consumer.task_consumer.channel.heard_at = time.monotonic()
+        hub.call_repeatedly(TURN_S, self.turn)
+
+    def turn(self) -> None:
+        """Raise where the broker was asked and has been silent, so that it is connected to anew."""
+        channel, now = self.consumer.task_consumer.channel, time.monotonic()
+        if not channel.qos.can_consume():
+            channel.heard_at = now
+        elif now - channel.heard_at > SILENCE_S:
+            raise BrokerSilent(f"no word from the broker for {SILENCE_S:.0f} s")
+
+    def install_platform_tweaks(self, worker: Any) -> None:
+        """Install our signal handlers in place of Celery's."""
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, _stop)
+
+
+def _stop(_number: int, _frame: FrameType | None) -> None:
+    state.should_stop = os.EX_OK
+
+
+def run_central(app: Celery) -> int:
+    """Do ticks until SIGTERM or SIGINT; return the exit code."""
+    be_quiet()
+    warnings.simplefilter("ignore", SecurityWarning)  # as root it warns of pickle, which is refused
+    worker = CentralWorker(
+        app=app,
+        hostname=f"central-{os.getpid()}@pacewatch",
+        queues=[QUEUE],
+        pool="threads",
+        concurrency=THREADS,
+        without_gossip=True,
+        without_mingle=True,
+        without_heartbeat=True,
+        quiet=True,
+    )
+    log.event(logger, "central.ready", worker=worker.hostname)
+    worker.start()
+    return int(worker.exitcode or 0)
