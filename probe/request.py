@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from time import monotonic_ns
 from urllib.parse import quote, urlsplit, urlunsplit
+from uuid import UUID, uuid5
 
 import httpcore2
 
@@ -45,6 +46,14 @@ class Question:
     protocol: WireProtocol
     target: Target
     request: httpcore2.Request
+
+
+def request_id(execution: UUID, n: int) -> UUID:
+    """Return the id under which the n-th request of an execution is sent.
+
+    It has the form of a random UUID, since some servers refuse any other; both sides can derive it.
+    """
+    return UUID(bytes=uuid5(execution, str(n)).bytes, version=4)
 
 
 def make_question(  # noqa: PLR0913 - what a request is made of

@@ -19,7 +19,7 @@ from probe.network import Start
 from probe.prompts import make_prompt
 from probe.protocols.table import PROTOCOLS
 from probe.record import cost_usd, timing_of
-from probe.request import Question, make_question, measure
+from probe.request import Question, make_question, measure, request_id
 from probe.seen import Seen
 
 
@@ -52,7 +52,7 @@ async def make_run(  # noqa: PLR0913 - what a run is made of
             key=None if region.simulator_url is not None else key,
             prompt=prompt,
             output_tokens=asked_tokens,
-            request_id=f"{task.run_id}.{execution.hex[:8]}.{n}",
+            request_id=str(request_id(execution, n)),
         )
         for n, prompt in enumerate(prompts)
     ]
