@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator
 
 import pytest
+from hypothesis import HealthCheck, settings
 from support.broker import Broker, embedded_broker
 from support.golden import check_golden
 from support.servers import embedded_postgres, fresh_database
@@ -16,6 +17,11 @@ for _name in [
     n for n in os.environ if n.upper().startswith(_OURS) or n.upper().endswith("_API_KEY")
 ]:
     del os.environ[_name]
+
+
+# a busy machine is slow, and no fault of what is tested
+settings.register_profile("ours", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("ours")
 
 
 @pytest.fixture(scope="session")

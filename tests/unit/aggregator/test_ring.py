@@ -12,7 +12,8 @@ from pacewatch.words.fleet import Fleet
 from pacewatch.words.slot import WORKLOADS, Load
 
 DAY = datetime(2026, 3, 8, tzinfo=UTC)
-MANY = tuple(make_endpoint("acme", f"m{n}", published_tokens_per_s=None) for n in range(40))
+MANY = tuple(make_endpoint("acme", f"m{n}", published_tokens_per_s=None) for n in range(10))
+"""Ten endpoints whose places are 65 s long."""
 
 
 def overlaps(fleet: Fleet, days: int) -> list[str]:
@@ -58,37 +59,36 @@ def test_no_run_is_expected_to_last_longer_than_its_limit():
 
 @pytest.mark.parametrize("regions", [1, 3, 8])
 def test_parallel_slots_of_a_provider_do_not_overlap(regions):
-    endpoints = (make_endpoint("acme", "fast"), make_endpoint("acme", "other"), *MANY[:8])
+    endpoints = (make_endpoint("acme", "fast"), make_endpoint("acme", "other"), *MANY)
 
     assert overlaps(make_fleet(*endpoints, regions=regions), days=2) == []
 
 
-def test_parallel_slots_do_not_overlap_on_a_full_ring():
-    """40 members of 65 s in each of 16 regions take 41,600 of a turn's 43,200 seconds."""
-    fleet = make_fleet(*MANY, regions=16)
+def short_days(regions: int) -> Fleet:
+    """Return a fleet with days of an hour, two turns of 1,800 s each, and no singles."""
+    return make_fleet(*MANY, regions=regions, day_s=3_600, single_per_day=0)
 
-    assert lay_rings(fleet)["acme"].turns == 2
-    assert overlaps(fleet, days=2) == []
+
+def test_parallel_slots_do_not_overlap_on_a_nearly_full_ring():
+    """20 places of 65 s take 1,300 of a turn's 1,800 seconds."""
+    assert lay_rings(short_days(2))["acme"].turns == 2
+    assert overlaps(short_days(2), days=1) == []
 
 
 def test_an_over_full_ring_is_thinned_to_one_turn_a_day():
-    fleet = make_fleet(*MANY, regions=20)
+    ring = lay_rings(short_days(5))["acme"]
 
-    assert (lay_rings(fleet)["acme"].turns, lay_rings(fleet)["acme"].groups) == (1, 1)
-    assert overlaps(fleet, days=3) == []
+    assert (ring.turns, ring.groups, ring.needed_s) == (1, 1, 3_250)
+    assert overlaps(short_days(5), days=1) == []
 
 
 def test_a_ring_that_a_day_cannot_hold_turns_over_several_days():
-    fleet = make_fleet(*MANY, regions=50)
-    slots = [
-        slot
-        for slot in slots_between(fleet, make_plan(fleet), DAY, DAY + timedelta(days=2))
-        if slot.load is Load.PARALLEL
-    ]
+    fleet = short_days(6)
+    two_days = slots_between(fleet, make_plan(fleet), DAY, DAY + timedelta(hours=2))
 
     assert lay_rings(fleet)["acme"].groups == 2
-    assert len({(slot.endpoint, slot.region) for slot in slots}) == len(slots) == 40 * 50
-    assert overlaps(fleet, days=4) == []
+    assert len({(slot.endpoint, slot.region) for slot in two_days}) == len(two_days) == 60
+    assert overlaps(fleet, days=1) == []
 
 
 def test_the_two_parallel_slots_of_a_series_are_half_a_day_apart():

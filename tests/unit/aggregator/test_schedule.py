@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.fleets import PRICE, make_endpoint, make_fleet
 
@@ -89,9 +89,9 @@ def test_the_regions_of_an_endpoint_are_staggered_evenly():
 
 def test_endpoints_begin_at_different_moments():
     fleet = make_fleet(*(make_endpoint("acme", f"m{n}") for n in range(50)))
-    first = {seconds_of(slots_of(fleet), Load.SINGLE, endpoint=e.id)[0] for e in fleet.endpoints}
+    first_spacing = slots_of(fleet, length=timedelta(hours=3))
 
-    assert len(first) > 45
+    assert len(set(seconds_of(first_spacing, Load.SINGLE))) > 45
 
 
 def test_moments_are_whole_seconds_and_valid_for_half_an_hour():
@@ -109,10 +109,11 @@ def test_a_day_of_eight_minutes_holds_the_whole_schedule():
     assert {slot.workload for slot in slots} == {"short"}
 
 
-moments = st.integers(0, 3 * 86_400_000_000).map(lambda us: DAY + timedelta(microseconds=us))
+moments = st.integers(0, 2 * 86_400_000_000).map(lambda us: DAY + timedelta(microseconds=us))
 
 
-@given(cuts=st.lists(moments, min_size=2, max_size=12))
+@settings(max_examples=40)
+@given(cuts=st.lists(moments, min_size=2, max_size=8))
 def test_a_span_gives_the_same_slots_however_it_is_cut(cuts):
     plan = make_plan(MIXED)
     cuts = sorted(cuts)
