@@ -80,8 +80,6 @@ class Intake:
         if not kind:
             raise StoreError("the store does not say whether it is simulated or real")
         self.simulated: bool = kind[0]["simulated"]
-        self.tried_with = f"{__version__} {kind[0]['catalog_hash']}"
-        """What could not take the records that are put aside."""
         self.slots: dict[UUID, Planned] = {}
         self.states: dict[UUID, str] = {}
         """Of the slots, as the batch changes them."""
@@ -227,7 +225,7 @@ class Intake:
                 regions=[pushed.region for pushed in aside],
                 reasons=[pushed.reason for pushed in aside],
                 records=[pushed.record for pushed in aside],
-                tried_with=self.tried_with,
+                tried_with=knowledge(self.connection),
                 now=self.now,
             )
 
@@ -301,6 +299,12 @@ class Intake:
 
     def _rows(self, name: str, **values: object) -> list[dict[str, Any]]:
         return self.connection.execute(queries("ingest")[name], values).fetchall()
+
+
+def knowledge(connection: Connection) -> str:
+    """Return the version and the catalog that decide what is known here."""
+    row = connection.execute(queries("ingest")["find_catalog"]).fetchone()
+    return f"{__version__} {row and row['catalog_hash']}"
 
 
 _STATUS = {Way.REFUSED: Status.REFUSED, Way.ASIDE: Status.ASIDE}

@@ -22,7 +22,10 @@ from endpoint_version
 where endpoint_hash = any(%(hashes)s)
 
 -- name: find_kind
-select simulated, catalog_hash from store
+select simulated from store
+
+-- name: find_catalog
+select catalog_hash from store
 
 -- name: insert_series
 insert into series (endpoint, region, workload, load, simulated)

@@ -26,10 +26,13 @@ limit %(limit)s
 delete from slot
 where run_id = any(array(select run_id from slot where slot_at < %(before)s limit %(limit)s))
 
--- name: delete_old_executions
--- executions that took no run's key
-with old_unrun as (delete from unrun where received_at < %(before)s),
-     old_aside as (delete from aside where received_at < %(before)s)
+-- name: delete_old_unrun
+delete from unrun where received_at < %(before)s
+
+-- name: delete_old_aside
+delete from aside where received_at < %(before)s
+
+-- name: delete_old_duplicates
 delete from duplicate where received_at < %(before)s
 
 -- name: find_aside
@@ -40,13 +43,18 @@ order by received_at, execution
 limit %(limit)s
 
 -- name: mark_aside
-update aside set tried_with = %(tried_with)s where execution = any(%(executions)s)
+update aside set tried_with = %(tried_with)s, reason = row.reason
+from unnest(%(executions)s::uuid[], %(reasons)s::text[]) as row (execution, reason)
+where aside.execution = row.execution
 
 -- name: delete_aside
-delete from aside where execution = any(%(executions)s)
+delete from aside where execution = any(%(executions)s::uuid[])
 
--- name: take_window
--- tell the window that the statistics are made for; gives a row where it was another
+-- name: find_window
+select window_s from store
+
+-- name: note_window
 update store set window_s = %(window_s)s
-where window_s is distinct from %(window_s)s
-returning simulated
+
+-- name: note_upkeep
+update store set kept_up_at = %(now)s

@@ -1,0 +1,128 @@
+"""What the store needs each minute: partitions ahead and behind, windows that age, late knowledge.
+
+Everything here may be repeated, and done by two at once: the second finds nothing to do.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from aggregator import rolling
+from aggregator.admission import read_pushed
+from aggregator.db import Connection, Pool, queries, translated
+from aggregator.ingest import take_in
+from aggregator.intake import Result, Status, knowledge
+from aggregator.partitions import KEPT, days_ahead, drop_old_days, make_days
+from aggregator.reading import unpacked
+from pacewatch.words.fleet import Fleet, Schedule
+
+KEPT_EXECUTIONS = timedelta(days=400)
+"""How long executions that took no run's key are kept: as long as the runs."""
+
+_SLOTS_AT_ONCE = 10_000
+_ASIDE_AT_ONCE = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """What one upkeep did."""
+
+    made: tuple[str, ...]
+    """Partitions."""
+    dropped: tuple[str, ...]
+    refreshed: int
+    """Series whose window had lost a run."""
+    taken_up: int
+    """Records that had been put aside and are known now."""
+
+
+def upkeep_s(schedule: Schedule) -> float:
+    """Return how often upkeep is due, seconds: each minute, or as the window scales."""
+    return min(60.0, max(5.0, schedule.window_s / 288))
+
+
+def keep_up(pool: Pool, fleet: Fleet, now: datetime) -> Kept:
+    """Do whatever is to be done by now; raises StoreError where Postgres does not do its part."""
+    made = make_ahead(pool, fleet, now)
+    refreshed = age_windows(pool, fleet, now)
+    taken_up = take_up_aside(pool, fleet, now)
+    dropped = drop_old(pool, fleet, now)
+    with translated(), pool.connection() as connection:
+        connection.execute(queries("upkeep")["note_upkeep"], {"now": now})
+    return Kept(made=tuple(made), dropped=tuple(dropped), refreshed=refreshed, taken_up=taken_up)
+
+
+def make_ahead(pool: Pool, fleet: Fleet, now: datetime) -> list[str]:
+    """Make the partitions of the days that come; return their names."""
+    with translated(), pool.connection() as connection:
+        return make_days(connection, days_ahead(now))
+
+
+def drop_old(pool: Pool, fleet: Fleet, now: datetime) -> list[str]:
+    """Drop partitions, slots and executions that are too old; return the partitions' names."""
+    named, before = queries("upkeep"), now - KEPT["run"]
+    with translated(), pool.connection() as connection:
+        dropped = drop_old_days(connection, now)
+        while True:
+            with connection.transaction():
+                deleted = connection.execute(
+                    named["delete_old_slots"], {"before": before, "limit": _SLOTS_AT_ONCE}
+                ).rowcount
+            if deleted < _SLOTS_AT_ONCE:
+                break
+        for name in ("delete_old_unrun", "delete_old_aside", "delete_old_duplicates"):
+            with connection.transaction():
+                connection.execute(named[name], {"before": now - KEPT_EXECUTIONS})
+    return dropped
+
+
+def age_windows(pool: Pool, fleet: Fleet, now: datetime) -> int:
+    """Recompute the series whose window has lost a run; all of them after the window's length
+    changed. Returns how many they were.
+    """
+    window_s = fleet.schedule.window_s
+    window = timedelta(seconds=window_s)
+    with translated(), pool.connection() as connection:
+        row = connection.execute(queries("upkeep")["find_window"]).fetchone()
+    if row is None or row["window_s"] == window_s:
+        return rolling.refresh_aged(pool, now=now, window=window)
+    refreshed = rolling.refresh_all(pool, now=now, window=window)
+    with translated(), pool.connection() as connection:
+        connection.execute(queries("upkeep")["note_window"], {"window_s": window_s})
+    return refreshed
+
+
+def take_up_aside(pool: Pool, fleet: Fleet, now: datetime) -> int:
+    """Take in what was put aside by a version or a catalog that did not know it; return how many
+    records are known now. Each is tried once by each version and catalog.
+    """
+    window, taken_up = timedelta(seconds=fleet.schedule.window_s), 0
+    with translated(), pool.connection() as connection:
+        while True:
+            with connection.transaction():
+                tried_with = knowledge(connection)
+                rows = connection.execute(
+                    queries("upkeep")["find_aside"],
+                    {"tried_with": tried_with, "limit": _ASIDE_AT_ONCE},
+                ).fetchall()
+            if not rows:
+                return taken_up
+            batch = [read_pushed(unpacked(row["record"]), row["region"]) for row in rows]
+            results = take_in(connection, batch, now=now, window=window)
+            with connection.transaction():
+                taken_up += _settle(connection, results, tried_with)
+
+
+def _settle(connection: Connection, results: list[Result], tried_with: str) -> int:
+    """Take out what was taken in; of the rest, note why not and by whom."""
+    left = [r for r in results if r.status in (Status.ASIDE, Status.REFUSED)]
+    known = [r.execution for r in results if r not in left]
+    connection.execute(queries("upkeep")["delete_aside"], {"executions": known})
+    connection.execute(
+        queries("upkeep")["mark_aside"],
+        {
+            "executions": [result.execution for result in left],
+            "reasons": [result.reason for result in left],
+            "tried_with": tried_with,
+        },
+    )
+    return len(known)

@@ -1,0 +1,162 @@
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+from support.centre import make_fleet, migrated_pool
+from support.records import NOON, hash_of, make_slot, plan, push, record_of, statuses, timed
+
+from aggregator import db
+from aggregator.partitions import make_days
+from aggregator.upkeep import age_windows, drop_old, keep_up, make_ahead, take_up_aside
+from pacewatch.words.fleet import Schedule
+
+FLEET = make_fleet(schedule=Schedule())
+
+
+@pytest.fixture
+def pool(database_url):
+    with migrated_pool(database_url) as pool:
+        yield pool
+
+
+def rows(pool, query, *values):
+    with pool.connection() as connection:
+        return connection.execute(query, values or None).fetchall()
+
+
+def partitions(pool, table):
+    return [
+        row["name"]
+        for row in rows(
+            pool,
+            "select inhrelid::regclass::text as name from pg_inherits"
+            " where inhparent = %s::regclass order by 1",
+            table,
+        )
+    ]
+
+
+def test_partitions_stand_ready_before_their_day_begins(pool):
+    made = make_ahead(pool, FLEET, NOON)
+
+    assert partitions(pool, "run") == ["run_20261202", "run_20261203", "run_20261204"]
+    assert len(made) == 9
+    assert make_ahead(pool, FLEET, NOON) == []
+    assert len(make_ahead(pool, FLEET, NOON + timedelta(days=1))) == 3
+
+
+def test_a_partition_holds_its_utc_day_and_uses_the_indexes_of_its_table(pool):
+    midnight = NOON.replace(hour=0)
+    slots = [make_slot(midnight), make_slot(midnight - timedelta(microseconds=1))]
+    with pool.connection() as connection:
+        plan(connection, *slots)
+
+    push(pool, *(record_of(slot) for slot in slots))
+
+    found = rows(pool, "select tableoid::regclass::text as it from timing order by slot_at")
+    assert [row["it"] for row in found] == ["timing_20261201", "timing_20261202"]
+    indexes = rows(pool, "select 1 from pg_indexes where tablename = 'timing_20261202'")
+    assert len(indexes) == 2
+
+
+def test_timelines_go_after_two_weeks_and_runs_after_400_days(pool):
+    ages = {"kept": 13, "without timeline": 16, "gone": 402}
+    slots = [make_slot(NOON - timedelta(days=days)) for days in ages.values()]
+    with pool.connection() as connection:
+        plan(connection, *slots)
+    push(pool, *(record_of(slot) for slot in slots))
+
+    dropped = drop_old(pool, FLEET, NOON)
+
+    assert len(dropped) == 4
+    kept = [slot.run_id for slot in slots[:2]]
+    assert [
+        row["run_id"] for row in rows(pool, "select run_id from run order by slot_at desc")
+    ] == kept
+    assert [row["run_id"] for row in rows(pool, "select run_id from timeline")] == kept[:1]
+    assert [
+        row["run_id"] for row in rows(pool, "select run_id from slot order by slot_at desc")
+    ] == kept
+    assert drop_old(pool, FLEET, NOON) == []
+
+
+def test_a_partition_in_use_is_left_for_the_next_time(pool):
+    with pool.connection() as connection:
+        make_days(connection, [(NOON - timedelta(days=500)).date()])
+    with pool.connection() as reader:
+        reader.execute("select * from run")
+
+        dropped = drop_old(pool, FLEET, NOON)
+
+    assert [name.partition("_")[0] for name in dropped] == ["timeline", "timing"]
+    assert len(drop_old(pool, FLEET, NOON)) == 1
+
+
+def test_a_window_of_another_length_refreshes_every_series(pool):
+    slots = [make_slot(NOON - timedelta(hours=h)) for h in (1, 30)]
+    with pool.connection() as connection:
+        plan(connection, *slots)
+    push(pool, *(record_of(slot) for slot in slots))
+    day = make_fleet(schedule=Schedule(window_s=24 * 3600))
+
+    assert rows(pool, "select runs from series_stat") == [{"runs": 2}]
+    assert age_windows(pool, day, NOON) == 1
+    assert rows(pool, "select runs from series_stat") == [{"runs": 1}]
+    assert age_windows(pool, day, NOON) == 0
+
+
+def test_what_was_put_aside_is_taken_up_once_it_is_known(pool):
+    slot, unknown = make_slot(), make_slot(workload="long")
+    with pool.connection() as connection:
+        plan(connection, slot, unknown)
+        connection.execute("delete from endpoint_version where workload = 'long'")
+        connection.execute("update store set catalog_hash = 'old'")
+    records = record_of(unknown, timed(300)), record_of(slot) | {"run": str(uuid4())}
+    assert statuses(push(pool, *records)) == ["aside", "aside"]
+    assert take_up_aside(pool, FLEET, NOON) == 0
+
+    with pool.connection() as connection:
+        connection.execute(
+            "insert into endpoint_version values (%s, %s, 'long', now())",
+            (hash_of(slot.endpoint, "long"), slot.endpoint),
+        )
+        connection.execute("update store set catalog_hash = 'new'")
+    assert take_up_aside(pool, FLEET, NOON) == 1
+
+    assert rows(pool, "select run_id, ttft_s from run") == [
+        {"run_id": unknown.run_id, "ttft_s": 0.3}
+    ]
+    assert rows(pool, "select state from slot where run_id = %s", unknown.run_id)[0] == {
+        "state": "run"
+    }
+    (left,) = rows(pool, "select reason, tried_with from aside")
+    assert left["reason"] == "run: no slot of that id is known here"
+    assert left["tried_with"].endswith(" new")
+    assert take_up_aside(pool, FLEET, NOON) == 0
+    assert statuses(push(pool, records[0])) == ["held"]
+
+
+def test_upkeep_may_be_repeated_and_says_when_it_was_done(pool):
+    slot = make_slot()
+    with pool.connection() as connection:
+        plan(connection, slot)
+    push(pool, record_of(slot))
+
+    first, second = (keep_up(pool, FLEET, NOON) for _ in range(2))
+
+    assert (len(first.made), second.made) == (6, ())
+    assert rows(pool, "select kept_up_at, window_s from store") == [
+        {"kept_up_at": NOON, "window_s": 72 * 3600}
+    ]
+
+
+def test_partitions_are_made_once_by_two_at_a_time(pool, database_url):
+    """The second waits for the first, and finds its partitions."""
+    with db.connect(database_url) as other:
+        other.execute("select 1")
+        other.rollback()
+        made = make_days(other, [NOON.date()])
+
+    with pool.connection() as connection:
+        assert len(made) == 3
+        assert make_days(connection, [NOON.date()]) == []
