@@ -10,6 +10,7 @@ import logging
 import os
 import signal
 import ssl
+from datetime import UTC, datetime
 from types import FrameType
 from typing import Any
 from urllib.parse import urlsplit
@@ -31,6 +32,7 @@ QUEUE = "central"
 MOST_WAITING = 4
 """Ticks that may wait in the queue; beat adds none to more."""
 
+_LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 _PUBLISH_RETRY = {"max_retries": 2, "interval_start": 0.2, "interval_step": 0.4, "interval_max": 1}
 _CHATTY = ("celery.worker.strategy", "celery.app.trace", "celery.beat", "celery.apps.worker")
 
@@ -99,8 +101,8 @@ def broker_errors(app: Celery) -> tuple[type[Exception], ...]:
 
 
 def beat_entries(schedule: Schedule) -> dict[str, dict[str, Any]]:
-    """Return what beat sends, and how often."""
-    return {DISPATCH: {"task": DISPATCH, "schedule": schedule.tick_s}}
+    """Return what beat sends, and how often; the first of each at once."""
+    return {DISPATCH: {"task": DISPATCH, "schedule": schedule.tick_s, "last_run_at": _LONG_AGO}}
 
 
 class BoundedScheduler(Scheduler):

@@ -20,7 +20,7 @@ from aggregator.dispatch import tick
 from aggregator.fleet_file import FleetFile
 from aggregator.tasks import MOST_WAITING, QUEUE, BoundedScheduler, beat_entries, make_app
 from aggregator.ticks import DISPATCH, make_message
-from pacewatch.words.fleet import DEMO_SCHEDULE
+from pacewatch.words.fleet import DEMO_SCHEDULE, Schedule
 from pacewatch.words.slot import Slot
 from pacewatch.words.wire import TASK_NAME, decode_task, encode_task, probe_queue
 
@@ -122,6 +122,17 @@ def test_ticks_do_not_pile_up_while_nobody_takes_them(broker: Broker) -> None:
 
     waiting = broker.waiting(QUEUE)
     assert [message["headers"]["task"] for message in waiting] == [DISPATCH] * MOST_WAITING
+
+
+def test_the_first_tick_comes_at_once(broker: Broker) -> None:
+    app = make_app(broker.url)
+    app.conf.beat_schedule = beat_entries(Schedule(tick_s=3_600))
+    scheduler = Service(app, scheduler_cls=BoundedScheduler).scheduler
+
+    scheduler.tick()
+    scheduler.tick()
+
+    assert len(broker.waiting(QUEUE)) == 1
 
 
 def test_beat_outlives_a_broker_that_is_away(broker: Broker) -> None:
