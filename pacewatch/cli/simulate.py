@@ -129,9 +129,10 @@ def serve(
     from pacewatch import log
     from pacewatch.sim.simulator import Plan, serve
 
-    log.set_up("simulator")
     ports = dict(_region_port(text) for text in region)
-    serve(Plan(endpoints=_endpoints(), ports=ports, state=state, exact=exact))
+    plan = Plan(endpoints=_endpoints(), ports=ports, state=state, exact=exact)
+    log.set_up("simulator")
+    serve(plan)
 
 
 def _switch_on(kind: str, target: str, region: str | None, as_json: bool, **options: Any) -> None:

@@ -1,3 +1,5 @@
+import contextlib
+import io
 import json
 import os
 import re
@@ -16,6 +18,7 @@ from support.simulator import RunningSimulator, make_endpoint, running_simulator
 
 from pacewatch.blanks import simulate
 from pacewatch.catalog import read_catalog
+from pacewatch.cli.app import main
 from pacewatch.sim.address import FILE_NAME, read_address
 
 QUICK = make_endpoint("groq/quick", tokens_per_s=400.0)
@@ -28,15 +31,18 @@ def simulator() -> Iterator[RunningSimulator]:
 
 
 def pacewatch(state: Path, *words: str) -> tuple[int, str, str]:
-    """Run the command line; returns exit code, output and errors."""
-    done = subprocess.run(
-        [sys.executable, "-m", "pacewatch", *words],
-        env={**os.environ, "PACEWATCH_STATE": str(state)},
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    return done.returncode, done.stdout, done.stderr
+    """Run the command line in this process; returns exit code, output and errors."""
+    out, errors = io.StringIO(), io.StringIO()
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(errors),
+        pytest.raises(SystemExit) as left,
+    ):
+        patch.setenv("PACEWATCH_STATE", str(state))
+        patch.setattr(sys, "argv", ["pacewatch", *words])
+        main()
+    return left.value.code, out.getvalue(), errors.getvalue()
 
 
 def test_a_fault_is_switched_on_shown_and_taken_away(simulator):
@@ -150,13 +156,13 @@ def test_serve_serves_the_catalog_until_it_is_told_to_stop():
 def test_a_port_in_use_is_named(tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-
-        code, _, errors = pacewatch(
-            tmp_path, "simulate", "serve", "--region", f"eu-west={port}", "--state", str(tmp_path)
+        words = ("simulate", "serve", "--region", f"eu-west={port}", "--state", str(tmp_path))
+        done = subprocess.run(
+            [sys.executable, "-m", "pacewatch", *words], capture_output=True, text=True, timeout=60
         )
 
-    assert code == 1
-    assert errors.splitlines()[-1].startswith(
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].startswith(
         f"pacewatch: simulator: region eu-west: port {port} cannot be opened"
     )
     assert not (tmp_path / FILE_NAME).exists()
