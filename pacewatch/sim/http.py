@@ -11,8 +11,9 @@ from urllib.parse import unquote, urlsplit
 MAX_HEAD_BYTES = 32 * 1024
 MAX_BODY_BYTES = 4 * 1024 * 1024
 """A prompt of 100,000 tokens is about half a megabyte."""
-MAX_CONNECTIONS = 400
-"""Of one listener."""
+MAX_CONNECTIONS = 600
+"""Of all listeners together: the loop can wait for 1,024 descriptors."""
+_BACKLOG = 100
 IDLE_S = 75.0
 """A connection that asks nothing for this long is closed, seconds."""
 
@@ -106,16 +107,17 @@ def _head(status: int, headers: Mapping[str, str]) -> bytes:
 class Listener:
     """One address; every request on it goes to `answer`."""
 
-    def __init__(self, answer: Answer) -> None:
-        """Listen later, see `open`."""
+    def __init__(self, answer: Answer, *, most: int = MAX_CONNECTIONS) -> None:
+        """Listen later, see `open`; connections beyond `most` are broken off."""
         self._answer = answer
+        self._most = most
         self._server: asyncio.Server | None = None
         self._open: set[asyncio.Task[None]] = set()
 
     async def open(self, port: int) -> str:
         """Listen on loopback (0: any free port) and return the URL; raises OSError."""
         self._server = await asyncio.start_server(
-            self._serve, "127.0.0.1", port, limit=MAX_HEAD_BYTES, backlog=256
+            self._serve, "127.0.0.1", port, limit=MAX_HEAD_BYTES, backlog=_BACKLOG
         )
         return f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
 
@@ -129,7 +131,7 @@ class Listener:
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
-        if task is None or len(self._open) >= MAX_CONNECTIONS:
+        if task is None or len(self._open) >= self._most:
             writer.transport.abort()
             return
         self._open.add(task)

@@ -15,7 +15,7 @@ from pacewatch.log import event
 from pacewatch.sim.address import Address, remove_address, write_address
 from pacewatch.sim.control import Control
 from pacewatch.sim.faults import Faults
-from pacewatch.sim.http import Answer, Listener
+from pacewatch.sim.http import MAX_CONNECTIONS, Listener
 from pacewatch.sim.provider import ProviderDesk
 from pacewatch.sim.requestlog import LineLog
 from pacewatch.sim.route import serve_endpoints
@@ -55,6 +55,7 @@ async def running(plan: Plan) -> AsyncIterator[Address]:
         stack.callback(requests.close)
         stack.callback(answers.close)
         served, faults = serve_endpoints(plan.endpoints), Faults()
+        most = MAX_CONNECTIONS // (len(plan.ports) + 1)
         regions = {}
         for region, port in plan.ports.items():
             desk = ProviderDesk(
@@ -66,18 +67,19 @@ async def running(plan: Plan) -> AsyncIterator[Address]:
                 exact=plan.exact,
                 seed=plan.seed,
             )
-            regions[region] = await _open(stack, desk.answer, port, f"region {region}")
+            regions[region] = await _open(
+                stack, Listener(desk.answer, most=most), port, f"region {region}"
+            )
         token = secrets.token_urlsafe(24)
         control = Control(token=token, faults=faults, served=served, regions=plan.ports)
-        url = await _open(stack, control.answer, 0, "control")
+        url = await _open(stack, Listener(control.answer, most=most), 0, "control")
         address = Address(url=url, token=token, regions=regions, pid=os.getpid())
         write_address(plan.state, address)
         stack.callback(remove_address, plan.state, token)
         yield address
 
 
-async def _open(stack: contextlib.AsyncExitStack, answer: Answer, port: int, name: str) -> str:
-    listener = Listener(answer)
+async def _open(stack: contextlib.AsyncExitStack, listener: Listener, port: int, name: str) -> str:
     try:
         url = await listener.open(port)
     except OSError as error:

@@ -1,3 +1,4 @@
+import contextlib
 import http.client
 import json
 import socket
@@ -350,3 +351,20 @@ def test_a_body_over_the_bound_is_refused_and_not_kept(simulator):
         assert connection.getresponse().status == 413
     finally:
         connection.close()
+
+
+def test_more_connections_than_it_can_wait_for_harm_nothing(simulator):
+    host, port = simulator.address.regions["us-east"].removeprefix("http://").split(":")
+    with contextlib.ExitStack() as stack:
+        for _ in range(260):  # its share of three addresses is 200
+            stack.enter_context(socket.create_connection((host, int(port)), timeout=20))
+        assert ask_for(simulator, QUICK, "eu-west").is_ended
+
+    until(lambda: _is_answered(simulator), "its connections are free again")
+
+
+def _is_answered(simulator: RunningSimulator) -> bool:
+    try:
+        return ask_for(simulator, QUICK, "us-east").is_ended
+    except OSError:
+        return False
