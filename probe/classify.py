@@ -17,7 +17,7 @@ from pacewatch import log
 from pacewatch.words.error_code import outcome_of_code
 from pacewatch.words.outcome import Outcome
 from pacewatch.words.timing import Fault
-from probe.connect import NoLink
+from probe.connect import NoLink, errno_word
 from probe.headers import retry_after_s
 from probe.network import BrokenLink, NotHttp
 from probe.protocols.foreign import word
@@ -117,7 +117,7 @@ def of_exception(error: Exception, *, status: int | None, has_ended: bool) -> En
         return Ending(outcome=Outcome.MALFORMED, fault=Fault(status=status, type=str(error)))
     if isinstance(error, BrokenLink):
         cause = error.__cause__
-        kind = type(cause).__name__ if cause is not None else None
+        kind = errno_word(cause) if isinstance(cause, OSError) else None
         return Ending(outcome=Outcome.DISCONNECTED, fault=Fault(status=status, type=kind))
     if isinstance(error, NotHttp):
         return Ending(outcome=Outcome.MALFORMED, fault=Fault(type="no_http"))

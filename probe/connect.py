@@ -142,7 +142,7 @@ async def _look_up(host: str, port: int, stage: _Stage) -> tuple[list[_Address],
     try:
         found = await _resolve(host, port)
     except socket.gaierror as error:
-        raise stage.failure(_word_of(error)) from error
+        raise stage.failure(errno_word(error)) from error
     except (UnicodeError, OSError) as error:
         raise stage.failure("bad_name") from error
     return [(entry[0], entry[4]) for entry in found], (monotonic_ns() - began) // 1000
@@ -195,7 +195,7 @@ async def _connect(addresses: list[_Address], stage: _Stage, limit_s: float) -> 
             failure = stage.failure("timeout")
         except OSError as error:
             sock.close()
-            failure = stage.failure(_word_of(error))
+            failure = stage.failure(errno_word(error))
         except BaseException:
             sock.close()
             raise
@@ -256,7 +256,7 @@ def tls_context(ca_file: str | None) -> ssl.SSLContext:
     return context
 
 
-def _word_of(error: OSError) -> str:
+def errno_word(error: OSError) -> str:
     """Return the system's own word for an error, as ECONNREFUSED or EAI_NONAME."""
     if isinstance(error, socket.gaierror):
         return next(

@@ -4,6 +4,7 @@ The setting up, the prompts and the counting of tokens lie outside every clock.
 """
 
 import asyncio
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from uuid import UUID
 
@@ -41,38 +42,31 @@ async def make_run(  # noqa: PLR0913 - what a run is made of
     The requests are on ready connections before the first is sent, and leave together. Those
     whose connection does not come about are not waited for. A fault of our own is `internal`.
     """
-    asked = adapted(endpoint)
-    asked_tokens = workload.output_tokens + endpoint.reasoning_tokens
-    prompts = [make_prompt(workload.input_tokens, workload.output_tokens) for _ in range(requests)]
-    questions = [
-        make_question(
-            endpoint=asked,
-            protocol=PROTOCOLS[endpoint.protocol],
-            region=region,
-            key=None if region.simulator_url is not None else key,
-            prompt=prompt,
-            output_tokens=asked_tokens,
-            request_id=str(request_id(execution, n)),
-        )
-        for n, prompt in enumerate(prompts)
-    ]
+    asked = _Asked(
+        endpoint=adapted(endpoint),
+        workload=workload,
+        region=region,
+        key=None if region.simulator_url is not None else key,
+        execution=execution,
+    )
+    parts = [_part(asked, n) for n in range(requests)]
     started_at = datetime.now(UTC)
-    links = await asyncio.gather(*(_ready(question) for question in questions))
+    links = await asyncio.gather(*(_ready(part.question) for part in parts))
     start = Start(sum(isinstance(link, Link) for link in links))
     seen = await asyncio.gather(
-        *(_measured(question, link, start) for question, link in zip(questions, links, strict=True))
+        *(_measured(part.question, link, start) for part, link in zip(parts, links, strict=True))
     )
-    sent = [one.sent_ns for one in seen if one.sent_ns is not None]
+    earliest_ns = min((one.sent_ns for one in seen if one.sent_ns is not None), default=0)
     timings = tuple(
         timing_of(
             one,
             n=n,
             link=link if isinstance(link, Link) else None,
-            earliest_ns=min(sent, default=0),
+            earliest_ns=earliest_ns,
             output_tokens=workload.output_tokens,
-            secrets=(prompt,) if key is None else (key, prompt),
+            secrets=part.secrets,
         )
-        for n, (one, link, prompt) in enumerate(zip(seen, links, prompts, strict=True))
+        for n, (one, link, part) in enumerate(zip(seen, links, parts, strict=True))
     )
     return Run(
         run_id=task.run_id,
@@ -91,14 +85,57 @@ async def make_run(  # noqa: PLR0913 - what a run is made of
     )
 
 
-async def _ready(question: Question) -> Link | Exception:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asked:
+    """What all requests of a run have in common."""
+
+    endpoint: Endpoint
+    workload: Workload
+    region: Region
+    key: str | None
+    execution: UUID
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Part:
+    """One request of a run."""
+
+    question: Question | Exception
+    """What is asked; or why it could not be put, which is a fault of our own."""
+    secrets: tuple[str, ...]
+    """What no word of the record may repeat."""
+
+
+def _part(asked: _Asked, n: int) -> _Part:
+    endpoint, workload = asked.endpoint, asked.workload
+    secrets = () if asked.key is None else (asked.key,)
+    try:
+        prompt = make_prompt(workload.input_tokens, workload.output_tokens)
+        question = make_question(
+            endpoint=endpoint,
+            protocol=PROTOCOLS[endpoint.protocol],
+            region=asked.region,
+            key=asked.key,
+            prompt=prompt,
+            output_tokens=workload.output_tokens + endpoint.reasoning_tokens,
+            request_id=str(request_id(asked.execution, n)),
+        )
+    except Exception as error:  # noqa: BLE001 - the border tells what it stands for
+        return _Part(question=error, secrets=secrets)
+    return _Part(question=question, secrets=(*secrets, prompt))
+
+
+async def _ready(question: Question | Exception) -> Link | Exception:
+    if isinstance(question, Exception):
+        return question
     try:
         return await open_link(question.target, limit_s=question.endpoint.limits.connect_s)
     except Exception as error:  # noqa: BLE001 - the border tells what it stands for
         return error
 
 
-async def _measured(question: Question, link: Link | Exception, start: Start) -> Seen:
-    if isinstance(link, Link):
+async def _measured(question: Question | Exception, link: Link | Exception, start: Start) -> Seen:
+    if isinstance(question, Question) and isinstance(link, Link):
         return await measure(question, link, start)
-    return Seen(ending=classify.of_exception(link, status=None, has_ended=False))
+    error = link if isinstance(link, Exception) else ValueError("a link without a question")
+    return Seen(ending=classify.of_exception(error, status=None, has_ended=False))

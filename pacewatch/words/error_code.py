@@ -19,8 +19,9 @@ _CODES: dict[Outcome, str] = {
         over_capacity service_tier_capacity_exceeded model_not_ready_exception
     """,
     Outcome.AUTH: """
-        invalid_api_key incorrect_api_key invalid_authentication authentication_error
-        invalid_authentication_error unauthorized unauthenticated permission_denied
+        invalid_api_key incorrect_api_key api_key_invalid invalid_authentication
+        authentication_error invalid_authentication_error unauthorized unauthenticated
+        permission_denied
         permission_error access_denied access_denied_exception unrecognized_client_exception
         expired_token_exception
     """,

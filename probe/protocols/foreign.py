@@ -8,10 +8,10 @@ from pacewatch.words.timing import Identity, ServerTimings
 
 MAX_WORD = 120
 MAX_COUNT = 1_000_000_000
+MAX_NUMBER = 10**12
 MAX_TOLD = 24
 """Of a provider's own timings: how many are kept, with names of at most MAX_NAME characters."""
 MAX_NAME = 60
-MAX_TOLD_NUMBER = 10**15
 
 
 def word(told: object) -> str | None:
@@ -61,7 +61,7 @@ def number(told: object) -> float | None:
             return None
     if isinstance(told, bool) or not isinstance(told, int | float):
         return None
-    return float(told) if math.isfinite(told) and 0 <= told <= MAX_COUNT else None
+    return float(told) if math.isfinite(told) and 0 <= told <= MAX_NUMBER else None
 
 
 _SECONDS: dict[str, tuple[str, ...]] = {
@@ -109,5 +109,5 @@ def _is_kept(name: str, value: object) -> bool:
     if isinstance(value, str):
         return value.isascii() and word(value) is not None
     return isinstance(value, bool) or (
-        isinstance(value, int | float) and math.isfinite(value) and abs(value) < MAX_TOLD_NUMBER
+        isinstance(value, int | float) and math.isfinite(value) and abs(value) <= MAX_NUMBER
     )
