@@ -1,0 +1,314 @@
+import json
+from datetime import timedelta
+from html.parser import HTMLParser
+from statistics import median
+
+import pytest
+from fastapi.testclient import TestClient
+from support.boards import ENDPOINTS, HOSTILE, board_fleet, fill, filled_pool, samples_of
+from support.centre import migrated_pool
+from support.records import NOON
+from support.servers import fresh_database
+
+from aggregator.api.app import create_app
+from aggregator.pooled import pooled_median
+from pacewatch.words.slot import Load
+from pacewatch.words.text import speed_text
+
+
+@pytest.fixture(scope="module")
+def pool(postgres_url):
+    with fresh_database(postgres_url) as url, filled_pool(url) as pool:
+        yield pool
+
+
+def client_at(pool, moment=NOON, fleet=None):
+    return TestClient(create_app(pool, fleet or board_fleet(), clock=lambda: moment))
+
+
+@pytest.fixture
+def client(pool):
+    return client_at(pool)
+
+
+def document(client, query=""):
+    answer = client.get(f"/api/board{query}")
+    assert answer.status_code == 200
+    return answer.json()
+
+
+def endpoints_of(board):
+    return {
+        endpoint["endpoint"]: endpoint
+        for model in board["models"]
+        for endpoint in model["endpoints"]
+    }
+
+
+class Page(HTMLParser):
+    """What a browser makes of a page: tags with attributes, and the text of each table row."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.rows, self.words = [], [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if tag == "tr":
+            self.rows.append([])
+
+    def handle_data(self, data):
+        self.words.append(data)
+        if self.rows:
+            self.rows[-1].append(data)
+
+
+def page_of(client, query=""):
+    answer = client.get(f"/{query}")
+    assert answer.status_code == 200
+    return Page(answer.text)
+
+
+def test_the_board_reads_as_the_golden_one(client, golden):
+    text = json.dumps(document(client), indent=2, ensure_ascii=False)
+
+    golden("api/board.json", text + "\n")
+
+
+def test_the_status_reads_as_the_golden_one(client, golden):
+    text = json.dumps(client.get("/api/status").json(), indent=2, ensure_ascii=False)
+
+    golden("api/status.json", text + "\n")
+
+
+def test_the_page_reads_as_the_golden_one(client, golden):
+    golden("web/board.html", client.get("/").text)
+
+
+def test_endpoints_of_a_model_stand_in_the_order_of_their_speed(client):
+    (model,) = [m for m in document(client)["models"] if m["model"] == "gpt-oss-120b"]
+
+    assert [endpoint["provider"] for endpoint in model["endpoints"]] == [
+        "cerebras",
+        "groq",
+        "nvidia",
+        "own",
+        "deepinfra",
+    ]
+
+
+def test_a_pooled_median_gives_each_region_the_same_weight(client):
+    endpoint = "deepinfra/gpt-oss-120b"
+    speeds = {
+        region: [s.tokens_per_s for s in samples_of(endpoint, region, Load.SINGLE)[:used]]
+        for region, used in (("eu-west", 20), ("us-east", 11))
+    }
+    found = endpoints_of(document(client, "?load=single"))[endpoint]["series"][0]
+
+    pooled = found["pooled"]["output_tokens_per_s"]
+    assert pooled["runs"] == 31
+    expected = pooled_median(speeds)
+    assert expected is not None
+    assert pooled["median"] == pytest.approx(expected.value, rel=1e-3)
+    assert pooled["low"] == pytest.approx(expected.low, rel=1e-3)
+    own = found["regions"]["us-east"]["output_tokens_per_s"]
+    assert own["median"] == pytest.approx(median(speeds["us-east"]), rel=1e-3)
+
+
+def test_what_one_region_alone_measured_is_its_own_median(client):
+    (series,) = endpoints_of(document(client, "?load=single"))["nvidia/gpt-oss-120b"]["series"]
+
+    own = series["regions"]["eu-west"]["output_tokens_per_s"]
+    assert series["pooled"]["output_tokens_per_s"] == own
+    assert set(own) == {"median", "low", "high", "runs", "p5", "p25", "p75", "p95"}
+
+
+def test_too_few_runs_are_told_as_such_and_have_no_median(client):
+    (series,) = endpoints_of(document(client, "?load=single"))["zai/glm-5.2"]["series"]
+
+    assert tuple(series["pooled"][name] for name in ("state", "runs", "fewest_runs")) == (
+        "insufficient",
+        4,
+        6,
+    )
+    assert series["pooled"]["ttft_s"] == {"median": None, "low": None, "high": None, "runs": 4}
+
+
+def test_two_failed_runs_are_failing_and_one_is_not(client):
+    found = endpoints_of(document(client, "?load=single"))
+
+    failing = found["groq/gpt-oss-120b"]["series"][0]["pooled"]
+    once = found["deepinfra/gpt-oss-120b"]["series"][0]["pooled"]
+    assert (failing["failing_in"], once["failing_in"]) == (["us-east"], [])
+    assert {"ok", "rate_limited"} >= {once["latest"]["outcome"]}
+
+
+@pytest.mark.parametrize(
+    ("query", "endpoints", "regions", "loads"),
+    [
+        ("?model=glm-5.2", {"zai/glm-5.2"}, {"eu-west", "us-east"}, {"single", "parallel"}),
+        (
+            "?provider=groq&provider=zai&load=single",
+            {"groq/gpt-oss-120b", "zai/glm-5.2"},
+            {"eu-west", "us-east"},
+            {"single"},
+        ),
+        ("?region=us-east&provider=groq", {"groq/gpt-oss-120b"}, {"us-east"}, None),
+        ("?workload=nothing", set(), set(), set()),
+        ("?model=%3Cscript%3E", set(), set(), set()),
+    ],
+)
+def test_a_filter_leaves_what_it_names(client, query, endpoints, regions, loads):
+    found = endpoints_of(document(client, query))
+
+    series = [one for endpoint in found.values() for one in endpoint["series"]]
+    assert endpoints == set(found)
+    assert regions == {region for one in series for region in one["regions"]}
+    assert loads is None or loads == {one["load"] for one in series}
+
+
+def test_a_load_that_is_none_is_refused_with_what_is_allowed(client):
+    answer = client.get("/api/board?load=several")
+
+    assert answer.status_code == 422
+    assert "'single' or 'parallel'" in answer.json()["detail"]
+
+
+def test_an_unchanged_board_is_not_sent_again(pool, client):
+    tag = client.get("/api/board").headers["etag"]
+    later = client_at(pool, NOON + timedelta(seconds=1))
+
+    assert later.get("/api/board", headers={"If-None-Match": tag}).status_code == 304
+    aged = client_at(pool, NOON + timedelta(hours=1))
+    assert aged.get("/api/board", headers={"If-None-Match": tag}).status_code == 200
+
+
+def test_a_window_that_has_passed_holds_nothing_though_no_upkeep_ran(pool):
+    found = endpoints_of(document(client_at(pool, NOON + timedelta(hours=1))))
+
+    cells = [one["pooled"] for endpoint in found.values() for one in endpoint["series"]]
+    assert {"unmeasured"} == {cell["state"] for cell in cells}
+    assert {None} == {cell["output_tokens_per_s"]["median"] for cell in cells}
+    assert "nvidia/gpt-oss-120b" not in found
+
+
+def test_the_page_holds_every_figure_without_a_script(client):
+    page = page_of(client)
+    rows = [" ".join(row) for row in page.rows]
+
+    assert {"script", "iframe", "object", "form"}.isdisjoint(tag for tag, _ in page.tags)
+    for endpoint in endpoints_of(document(client, "?load=single")).values():
+        speed = endpoint["series"][0]["pooled"]["output_tokens_per_s"]["median"]
+        (row,) = [
+            row for row in rows if endpoint["provider_name"] in row and speed_text(speed) in row
+        ]
+        assert endpoint["precision"] in row
+
+
+def test_trouble_is_said_in_words(client):
+    rows = [" ".join(row) for row in page_of(client).rows]
+
+    (groq,) = [row for row in rows if "Groq" in row]
+    (zai,) = [row for row in rows if "Z.ai" in row]
+    (mercury,) = [row for row in rows if "Inception" in row]
+    assert "failing in us-east: server error; last well 2 min ago" in groq
+    assert "4 of 6 runs for a median" in zai
+    assert "no run yet" in mercury
+    text = "".join(page_of(client).words)
+    assert "Region us-east is silent: its last heartbeat came 14 min ago." in text
+
+
+def test_a_name_from_the_file_can_be_anything_and_stays_text(client):
+    text = client.get("/").text
+    page = Page(text)
+
+    assert "<script" not in text.lower()
+    assert "<b>cellar" not in text
+    assert HOSTILE in "".join(page.words)
+    assert "<b>cellar</b>" in "".join(page.words)
+    for _, attributes in page.tags:
+        assert not [name for name in attributes if name.startswith("on") or name == "style"]
+
+
+def test_the_page_loads_nothing_from_elsewhere_and_lets_nothing_be_loaded(client):
+    answer = client.get("/")
+    loaded = [
+        value
+        for _, attributes in Page(answer.text).tags
+        for name, value in attributes.items()
+        if name in {"src", "href"}
+    ]
+
+    assert {"/", "#"} >= {value[0] for value in loaded}
+    assert not [value for value in loaded if value.startswith("//")]
+    policy = answer.headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "style-src 'self'" in policy
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    for value in [value for value in loaded if value.startswith("/static/")]:
+        assert client.get(value).status_code == 200
+
+
+def test_simulated_is_said_in_a_banner_and_at_every_endpoint(client):
+    page = page_of(client)
+
+    assert ("p", {"class": "banner", "role": "note"}) in page.tags
+    marked = [row for row in page.rows if "simulated" in row]
+    assert len(ENDPOINTS) == len(marked)
+
+
+def test_bars_say_what_they_show(client):
+    bars = [attributes for tag, attributes in page_of(client).tags if tag == "svg"]
+
+    assert {"img"} == {bar["role"] for bar in bars}
+    assert bars[0]["aria-label"].endswith("tokens per second, 100% of the fastest")
+
+
+@pytest.mark.parametrize(
+    ("query", "sentence"),
+    [
+        ("?region=eu-west", "from eu-west: workload short (100 tokens in, 300 out), one request"),
+        ("?load=parallel", "pooled over the regions: workload short"),
+        ("?load=many", "one request at a time"),
+        ("?region=nowhere", "No region is called “nowhere” here (known: eu-west, us-east)."),
+        ("?workload=huge", "No workload is called “huge” here (known: short)."),
+        ("?region=%3Cscript%3E", "No region is called “<script>” here"),
+    ],
+)
+def test_a_choice_in_the_address_is_told_back(client, query, sentence):
+    assert sentence in "".join(page_of(client, query).words)
+
+
+def test_the_page_renews_itself_unless_it_is_paused(client):
+    def renewals(query):
+        return [a for tag, a in page_of(client, query).tags if "http-equiv" in a]
+
+    assert renewals("") == [{"http-equiv": "refresh", "content": "10"}]
+    assert renewals("?refresh=off") == []
+
+
+def test_before_the_first_run_the_page_says_what_is_happening(database_url):
+    with migrated_pool(database_url) as pool:
+        client = client_at(pool)
+        nothing = "".join(page_of(client).words)
+        fill(pool, measured=False)
+        planned = "".join(page_of(client).words)
+
+    assert "Nothing is planned yet." in nothing
+    assert "Nothing measured yet: 6 endpoints in 2 regions." in planned
+    assert "no run yet" in planned
+
+
+def test_without_a_store_there_is_a_clear_page_and_a_problem_document(database_url):
+    with migrated_pool(database_url) as pool:
+        client = client_at(pool)
+    page, board = client.get("/"), client.get("/api/board")
+
+    assert (page.status_code, board.status_code) == (503, 503)
+    assert "The store does not answer" in page.text
+    assert "Traceback" not in page.text
+    assert page.headers["retry-after"] == "5"
+    assert "default-src 'none'" in page.headers["content-security-policy"]
+    assert board.json()["detail"] == "the store does not answer"
+    assert client.get("/metrics").status_code == 503
