@@ -12,13 +12,14 @@ from support.centre import make_fleet, migrated_pool
 from support.fleets import make_endpoint
 from support.records import NOON
 from support.seed import (
+    Measured,
     Sample,
     add_endpoint,
     add_series,
     add_worker,
     failing,
     prepare,
-    push_samples,
+    push_all,
     steady,
 )
 
@@ -95,19 +96,23 @@ def fill(pool: Pool, *, measured: bool = True) -> None:
             for region in REGIONS:
                 for load in Load:
                     add_series(connection, endpoint, region, load=str(load))
-    for endpoint in ENDPOINTS if measured else ():
-        for region in REGIONS:
-            for load in Load:
-                if samples := samples_of(endpoint, region, load):
-                    push_samples(
-                        pool,
-                        samples,
-                        NOON,
-                        window_s=DEMO_SCHEDULE.window_s,
-                        endpoint=endpoint,
-                        region=region,
-                        load=load,
-                    )
+    if measured:
+        push_all(
+            pool,
+            [
+                Measured(
+                    samples=samples_of(endpoint, region, load),
+                    endpoint=endpoint,
+                    region=region,
+                    load=load,
+                )
+                for endpoint in ENDPOINTS
+                for region in REGIONS
+                for load in Load
+            ],
+            NOON,
+            window_s=DEMO_SCHEDULE.window_s,
+        )
 
 
 @contextmanager

@@ -7,9 +7,11 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from aggregator.db import Connection, Pool
+from pacewatch.words.flag import Flag
 from pacewatch.words.outcome import Outcome
 from pacewatch.words.slot import Load
 from pacewatch.words.timing import Chunks, Timing
+from pacewatch.words.wire import MAX_RUNS
 from support.records import make_slot, plan, push, record_of, timed
 
 CATALOG = "c0ffee0000000000"
@@ -85,35 +87,53 @@ def insert(connection: Connection, table: str, row: dict[str, Any]) -> None:
     connection.execute(f"insert into {table} ({names}) values ({values})", row)
 
 
-def push_samples(
-    pool: Pool,
-    samples: Sequence[Sample],
-    now: datetime,
-    *,
-    window_s: int = 72 * 3600,
-    simulated: bool = True,
-    flags: Sequence[Any] = (),
-    **series: Any,
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """The runs of a series."""
+
+    samples: Sequence[Sample]
+    endpoint: str
+    region: str
+    workload: str = "short"
+    load: Load = Load.SINGLE
+    simulated: bool = True
+    flags: Sequence[Flag] = ()
+
+
+def push_all(
+    pool: Pool, series: Sequence[Measured], now: datetime, *, window_s: int = 72 * 3600
 ) -> None:
-    """Plan a slot for each sample of a series, and push its run: one request, or ten."""
-    load = series.get("load", Load.SINGLE)
-    slots = [make_slot(sample.at, **series) for sample in samples]
+    """Plan a slot for each sample, and push all runs: one request each, or ten."""
+    slots = {
+        make_slot(
+            sample.at,
+            endpoint=one.endpoint,
+            region=one.region,
+            workload=one.workload,
+            load=one.load,
+        ): (one, sample)
+        for one in series
+        for sample in one.samples
+    }
     with pool.connection() as connection:
         plan(connection, *slots)
-    records = [
-        record_of(
-            slot,
-            *(_timing(sample, n, flags) for n in range(1 if load is Load.SINGLE else 10)),
-            simulated=simulated,
-        )
-        for slot, sample in zip(slots, samples, strict=True)
-    ]
-    for start in range(0, len(records), 100):
-        region = slots[0].region
-        push(pool, *records[start : start + 100], region=region, now=now, window_s=window_s)
+    for region in sorted({slot.region for slot in slots}):
+        records = [
+            record_of(slot, *_timings(one, sample), simulated=one.simulated)
+            for slot, (one, sample) in slots.items()
+            if slot.region == region
+        ]
+        for start in range(0, len(records), MAX_RUNS):
+            batch = records[start : start + MAX_RUNS]
+            push(pool, *batch, region=region, now=now, window_s=window_s)
 
 
-def _timing(sample: Sample, n: int, flags: Sequence[Any]) -> Timing:
+def _timings(one: Measured, sample: Sample) -> tuple[Timing, ...]:
+    requests = 1 if one.load is Load.SINGLE else 10
+    return tuple(_timing(sample, n, one.flags) for n in range(requests))
+
+
+def _timing(sample: Sample, n: int, flags: Sequence[Flag]) -> Timing:
     good = timed(1000 * sample.ttft_s, sample.tokens_per_s, n=n, flags=tuple(flags))
     if sample.outcome is Outcome.OK:
         return good

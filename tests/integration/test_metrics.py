@@ -1,0 +1,202 @@
+import shutil
+import subprocess
+from datetime import timedelta
+from itertools import pairwise
+
+import pytest
+from fastapi.testclient import TestClient
+from prometheus_client.parser import text_string_to_metric_families
+from support.boards import board_fleet, filled_pool
+from support.centre import make_fleet, migrated_pool
+from support.records import NOON, make_slot, plan, push, record_of, statuses
+from support.seed import add_series
+from support.servers import fresh_database
+
+from aggregator import db
+from aggregator.api.app import create_app
+from aggregator.metrics import read_all
+from aggregator.partitions import KEPT, drop_old_days
+from aggregator.rolling import refresh_aged
+from aggregator.rows import one_moment
+from pacewatch.words.fleet import Schedule
+from pacewatch.words.metrics import METRICS
+
+DAYS_3 = timedelta(days=3)
+
+
+@pytest.fixture(scope="module")
+def pool(postgres_url):
+    with fresh_database(postgres_url) as url, filled_pool(url) as pool:
+        yield pool
+
+
+def scrape(pool, moment=NOON, fleet=None, **headers):
+    app = create_app(pool, fleet or board_fleet(), clock=lambda: moment)
+    answer = TestClient(app).get("/metrics", headers=headers)
+    assert answer.status_code == 200
+    return answer
+
+
+def samples(pool, moment=NOON, fleet=None):
+    """Return {(name, labels): value} of a scrape."""
+    return {
+        (sample.name, tuple(sorted(sample.labels.items()))): sample.value
+        for family in text_string_to_metric_families(scrape(pool, moment, fleet).text)
+        for sample in family.samples
+    }
+
+
+def test_every_metric_of_the_table_comes_out_of_a_real_store_with_exactly_its_labels(pool):
+    with pool.connection() as connection:
+        connection.execute("update endpoint set price_input_usd = 0.15, price_output_usd = 0.6")
+    found = samples(pool)
+
+    assert set(METRICS) == {name for name, _ in found}
+    for name, labels in found:
+        assert set(METRICS[name].labels) == {label for label, _ in labels}
+
+
+def test_what_was_pushed_is_what_is_scraped(pool):
+    found = samples(pool)
+    series = {
+        "endpoint": "cerebras/gpt-oss-120b",
+        "provider": "cerebras",
+        "model": "gpt-oss-120b",
+        "region": "eu-west",
+        "workload": "short",
+        "load": "single",
+        "simulated": "true",
+    }
+
+    def value(name, **labels):
+        return found[name, tuple(sorted((series | labels).items()))]
+
+    assert value("pacewatch_window_samples") == 20
+    assert value("pacewatch_requests_tried_total") == 20
+    assert (
+        pytest.approx(value("pacewatch_output_tokens_per_second", quantile="0.5"), rel=0.05) == 1753
+    )
+    at = NOON - timedelta(seconds=30)
+    assert at.timestamp() == value("pacewatch_latest_run_timestamp_seconds")
+
+
+def test_the_format_and_the_compression_are_the_scraper_s_choice(pool):
+    plain = scrape(pool, **{"accept-encoding": "identity"})
+    strict = scrape(pool, accept="application/openmetrics-text;version=1.0.0")
+
+    assert plain.headers["content-type"].startswith("text/plain; version=0.0.4")
+    assert "content-encoding" not in plain.headers
+    assert strict.headers["content-type"].startswith("application/openmetrics-text")
+    assert strict.headers["content-encoding"] == "gzip"
+    assert strict.text.endswith("# EOF\n")
+
+
+def test_all_tables_are_read_at_one_moment(pool):
+    with one_moment(pool) as connection:
+        before = read_all(connection)
+        with pool.connection() as other:
+            other.execute("update place_counter set recovered = recovered + 7")
+            other.execute("insert into missed_counter values ('a/b', 'eu-west', true, 'lost', 1)")
+        after = read_all(connection)
+
+    assert before == after
+
+
+def test_a_scrape_writes_nothing(pool):
+    with (
+        pytest.raises(Exception, match="read-only transaction"),
+        one_moment(pool) as connection,
+    ):
+        connection.execute("delete from place_counter")
+
+
+HOURS_72 = make_fleet(schedule=Schedule())
+RUNS = 30
+
+
+def run_slot(number):
+    return make_slot(NOON + timedelta(hours=2.4 * number))
+
+
+def counters(found):
+    return {key: value for key, value in found.items() if METRICS[key[0]].kind == "counter"}
+
+
+def test_counters_never_fall_while_runs_age_are_pruned_and_come_twice(database_url):
+    scraped = []
+    with migrated_pool(database_url) as pool:
+        with pool.connection() as connection:
+            add_series(connection, "groq/gpt-oss-120b", "eu-west")
+            plan(connection, *(run_slot(number) for number in range(RUNS)))
+        scraped.append(samples(pool, NOON, HOURS_72))
+        for number in range(RUNS):
+            slot = run_slot(number)
+            found = push(pool, record_of(slot, cost_usd=0.001), now=slot.slot_at)
+            assert statuses(found) == ["stored"]
+            scraped.append(samples(pool, slot.slot_at, HOURS_72))
+        again = record_of(run_slot(3), name="second", cost_usd=0.001)
+        assert statuses(push(pool, again, now=run_slot(RUNS).slot_at)) == ["duplicate"]
+        for days in range(1, 6):
+            moment = run_slot(RUNS).slot_at + timedelta(days=days)
+            refresh_aged(pool, now=moment, window=DAYS_3)
+            scraped.append(samples(pool, moment, HOURS_72))
+        pruned = NOON + max(KEPT.values()) + timedelta(days=9)
+        with db_connection(database_url) as connection:
+            assert drop_old_days(connection, pruned)
+            assert connection.execute("select count(*) as n from run").fetchone()["n"] == 0
+        scraped.append(samples(pool, pruned, HOURS_72))
+
+    for earlier, later in pairwise(scraped):
+        for key, value in counters(earlier).items():
+            assert later[key] >= value
+    tried = [
+        value
+        for found in scraped
+        for (name, _), value in found.items()
+        if name == "pacewatch_requests_tried_total"
+    ]
+    assert [*range(RUNS + 1), *[RUNS] * 6] == tried
+    last = {name: value for (name, _), value in scraped[-1].items()}
+    assert last["pacewatch_runs_duplicate_total"] == 1
+    assert last["pacewatch_probe_cost_usd_total"] == pytest.approx(0.031)
+    gauges = {name for name in last if METRICS[name].kind == "gauge"}
+    assert gauges <= {
+        "pacewatch_endpoint_info",
+        "pacewatch_latest_run_timestamp_seconds",
+        "pacewatch_last_success_timestamp_seconds",
+    }
+    increase_is_the_number_of_runs(tried)
+
+
+def db_connection(url):
+    return db.psycopg.connect(url, autocommit=True, row_factory=db.dict_row)
+
+
+def increase_is_the_number_of_runs(values):
+    """Let Prometheus' own engine say how much the scraped counter rose."""
+    if shutil.which("promtool") is None:
+        pytest.skip("promtool is not installed: scripts/tools installs it")
+    rise = f"increase(pacewatch_requests_tried_total[{15 * len(values)}s])"
+    test = f"""
+evaluation_interval: 15s
+tests:
+  - interval: 15s
+    input_series:
+      - series: pacewatch_requests_tried_total
+        values: {" ".join(str(int(value)) for value in values)}
+    promql_expr_test:
+      - expr: abs({rise} - {RUNS}) <= bool {RUNS / 10}
+        eval_time: {15 * (len(values) - 1)}s
+        exp_samples:
+          - labels: "{{}}"
+            value: 1
+"""
+    done = subprocess.run(
+        ["promtool", "test", "rules", "/dev/stdin"],
+        input=test,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr

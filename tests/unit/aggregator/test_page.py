@@ -1,0 +1,234 @@
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from support.boards import board_fleet
+from support.shown import ENDPOINT, NOW, SERIES, WINDOW, WORKER, unmeasured
+
+from aggregator.board import Board, BoardEndpoint, BoardModel, BoardSeries
+from aggregator.cells import Around, State, pooled_cell, region_cell
+from aggregator.notices import caption_of, legend_of, notices_of
+from aggregator.page import Choice, load_tabs, make_sections, region_tabs, workload_tabs
+from aggregator.remarks import Tone, remarks_of
+from aggregator.rows import RunFigures
+from aggregator.standing import region_standings
+from pacewatch.words.flag import Figure
+from pacewatch.words.slot import Load
+
+SLOWER = replace(
+    SERIES, output_tokens_per_s=[230.0, 235.0, 238.8, 240.0, 250.0], speed_low=235.0, speed_high=240
+)
+CHOICE = Choice(region=None, workload="standard", load=Load.SINGLE)
+
+
+def series_of(*rows, failing=(), answer_only=(), figures=None):
+    around = Around(
+        now=NOW,
+        window=WINDOW,
+        failing=frozenset(failing),
+        answer_only=frozenset(answer_only),
+    )
+    cells = {row.region: region_cell(row, around) for row in rows}
+    return BoardSeries(
+        workload="standard",
+        load=Load(rows[0].load),
+        pooled=pooled_cell(cells, figures or {}),
+        regions=cells,
+    )
+
+
+def board_of(*series, regions=("eu-west",), workers=(WORKER,), **changes):
+    endpoints = tuple(
+        BoardEndpoint(
+            facts=replace(ENDPOINT, endpoint=f"p{place}/m"), simulated=False, series=(one,)
+        )
+        for place, one in enumerate(series)
+    )
+    values = {
+        "at": NOW,
+        "window": WINDOW,
+        "simulated": False,
+        "regions": region_standings(regions, workers, NOW),
+        "workloads": ("standard",),
+        "models": (BoardModel(model="m", endpoints=endpoints),) if endpoints else (),
+        "next_slot_at": None,
+    } | changes
+    return Board(**values)
+
+
+def lines_of(*series):
+    (section,) = make_sections(board_of(*series), CHOICE, NOW)
+    return section.lines
+
+
+def test_bars_are_scaled_within_the_model_and_leave_room_for_the_interval():
+    fast, slow = lines_of(series_of(SERIES), series_of(SLOWER))
+
+    assert (fast.bar.filled, slow.bar.filled) == ("99.7%", "49.9%")
+    assert float(fast.bar.low[:-1]) + float(fast.bar.spread[:-1]) == pytest.approx(100)
+    assert slow.bar.label == "239 tokens per second, 50% of the fastest"
+
+
+def test_a_bar_over_several_regions_bears_a_tick_for_each_of_them():
+    figures = {
+        region: RunFigures(
+            series_id=place,
+            ttft_s=[0.3] * 6,
+            answer_s=None,
+            output_tokens_per_s=[speed] * 6,
+            end_to_end_s=None,
+        )
+        for place, (region, speed) in enumerate({"eu-west": 477.6, "us-east": 238.8}.items())
+    }
+    (line,) = lines_of(series_of(SERIES, replace(SLOWER, region="us-east"), figures=figures))
+
+    assert [mark.text for mark in line.bar.marks] == ["eu-west: 478", "us-east: 239"]
+    assert [mark.at for mark in line.bar.marks] == ["100.0%", "50.0%"]
+    assert line.bar.low is None
+    assert line.speed == "358"
+
+
+def test_an_endpoint_without_a_median_has_no_bar_and_no_figure():
+    (line,) = lines_of(series_of(unmeasured()))
+
+    assert (line.bar, line.speed, line.ttft, line.runs) == (None, "\u2013", "\u2013", "0")
+    assert (line.newest.text, line.newest.exact) == ("\u2013", None)
+
+
+def test_a_line_tells_the_age_of_the_newest_sample():
+    (line,) = lines_of(series_of(SERIES))
+
+    assert (line.newest.text, line.newest.exact) == ("40 min", "2026-12-01T11:20:00Z")
+
+
+def test_a_model_tells_how_far_its_endpoints_are_apart():
+    (section,) = make_sections(board_of(series_of(SERIES), series_of(SLOWER)), CHOICE, NOW)
+
+    assert section.summary == "2 endpoints, the fastest 2.0 times as fast as the slowest"
+
+
+@pytest.mark.parametrize(
+    ("series", "tone", "text"),
+    [
+        (series_of(SERIES), Tone.FINE, "ok"),
+        (series_of(unmeasured()), Tone.QUIET, "no run yet"),
+        (
+            series_of(replace(SERIES, latest_outcome="rate_limited")),
+            Tone.WARN,
+            "latest run: rate limited",
+        ),
+        (
+            series_of(replace(SERIES, latest_outcome="auth", last_success_at=None), failing=[1]),
+            Tone.BAD,
+            "failing: auth; never yet well",
+        ),
+        (
+            series_of(
+                SERIES,
+                replace(SERIES, series_id=2, region="us-east", latest_outcome="dns"),
+                failing=[2],
+            ),
+            Tone.BAD,
+            "failing in us-east: dns; last well 40 min ago",
+        ),
+        (
+            series_of(
+                replace(SERIES, latest_outcome="dns"),
+                replace(SERIES, series_id=2, region="us-east", latest_outcome="tls"),
+                failing=[1, 2],
+            ),
+            Tone.BAD,
+            "failing everywhere: dns and tls; last well 40 min ago",
+        ),
+        (
+            series_of(SERIES, answer_only=[1]),
+            Tone.QUIET,
+            "reasoning hidden: speed of the answer only, first visible token",
+        ),
+        (
+            series_of(replace(SERIES, newest_at=NOW - WINDOW)),
+            Tone.QUIET,
+            "no run now",
+        ),
+        (
+            series_of(
+                replace(SERIES, runs=3, ttft_runs=3, speed_runs=2, answer_runs=3, end_to_end_runs=3)
+            ),
+            Tone.QUIET,
+            "3 of 6 runs for a median",
+        ),
+    ],
+)
+def test_what_is_to_be_said_is_said_in_words(series, tone, text):
+    (remark,) = remarks_of(ENDPOINT, series, NOW)
+
+    assert (remark.tone, remark.text) == (tone, text)
+
+
+def test_an_endpoint_no_longer_picked_is_told_beside_what_it_did_last():
+    gone = replace(ENDPOINT, active=False)
+    found = remarks_of(gone, series_of(replace(SERIES, latest_outcome="empty")), NOW)
+
+    assert [remark.text for remark in found] == ["latest run: empty", "no longer probed"]
+
+
+def test_a_figure_that_too_few_runs_have_is_left_out_though_others_are_shown():
+    cell = series_of(replace(SERIES, speed_runs=5)).pooled
+
+    assert cell.state is State.SHOWN
+    assert cell.statistics[Figure.SPEED].median is None
+    assert cell.statistics[Figure.SPEED].runs == 5
+    assert cell.statistics[Figure.TTFT].median == 0.31
+
+
+def test_an_address_leaves_out_what_is_usual_and_escapes_the_rest():
+    assert CHOICE.query(workload="a&b=<c>", load=None) == "/?workload=a%26b%3D%3Cc%3E"
+    paused = replace(CHOICE, region="eu-west", renews=False)
+    assert paused.query() == "/?region=eu-west&workload=standard&load=single&refresh=off"
+
+
+def test_tabs_lead_to_every_region_and_mark_the_chosen_one():
+    board = board_of(regions=("eu-west", "us-east"))
+    tabs = region_tabs(board, replace(CHOICE, region="us-east"))
+
+    assert [tab.text for tab in tabs] == ["all regions", "eu-west", "us-east"]
+    assert [tab.chosen for tab in tabs] == [False, False, True]
+    assert tabs[2].note == "no worker yet"
+
+
+def test_a_single_region_and_a_single_workload_are_no_choice():
+    assert [(tab.text, tab.chosen) for tab in region_tabs(board_of(), CHOICE)] == [
+        ("eu-west", True)
+    ]
+    assert workload_tabs(board_of(), CHOICE) == ()
+    two = workload_tabs(board_of(workloads=("standard", "long")), CHOICE)
+    assert [tab.chosen for tab in two] == [True, False]
+    assert [tab.text for tab in load_tabs(board_fleet(), CHOICE)] == ["one request", "10 at once"]
+
+
+def test_a_choice_that_nobody_knows_is_told_with_what_is_known():
+    (unknown,) = notices_of(board_of(), board_fleet(), replace(CHOICE, region="mars"))
+
+    assert unknown.text == "No region is called “mars” here (known: eu-west, us-east)."
+
+
+def test_before_the_first_run_the_next_one_is_told():
+    board = board_of(series_of(unmeasured()), next_slot_at=NOW + timedelta(seconds=40))
+    (notice,) = notices_of(board, board_fleet(), CHOICE)
+
+    assert notice.text == (
+        "Nothing measured yet: 1 endpoint in 2 regions. "
+        "The next run is due in 40 s; the first ones may be under way."
+    )
+
+
+def test_caption_and_legend_say_what_is_shown():
+    fleet = board_fleet()
+    parallel = Choice(region="eu-west", workload="short", load=Load.PARALLEL)
+
+    assert caption_of(fleet, parallel) == (
+        "Medians over the last 24 min, from eu-west: workload short (100 tokens in, 300 out), "
+        "10 requests at once, each one's own speed."
+    )
+    assert legend_of(board_of(), parallel).endswith("A median needs 5 runs.")
+    assert "ticks" in legend_of(board_of(regions=("eu-west", "us-east")), CHOICE)

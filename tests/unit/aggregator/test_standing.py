@@ -1,0 +1,133 @@
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from support.shown import ENDPOINT, NOW, SERIES, STORE, WINDOW, WORKER, unmeasured
+
+from aggregator.rows import LastRun
+from aggregator.standing import (
+    SILENT_AFTER,
+    RegionState,
+    failing_endpoints,
+    failing_series,
+    region_standings,
+    suspects,
+)
+from aggregator.status import DISPATCH_SILENT_AFTER, make_status
+
+
+def last_runs(*goods, requests=1, series_id=1):
+    """The latest runs of a series, the later one first, with so many good requests each."""
+    return [
+        LastRun(
+            series_id=series_id,
+            slot_at=NOW - timedelta(minutes=place),
+            requests=requests,
+            good=good,
+        )
+        for place, good in enumerate(goods)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("runs", "fails"),
+    [
+        (last_runs(0, 0), True),
+        (last_runs(0), True),
+        (last_runs(0, 1), False),
+        (last_runs(1, 0), False),
+        (last_runs(5, 5, requests=10), True),
+        (last_runs(6, 0, requests=10), False),
+        ([], False),
+    ],
+)
+def test_a_series_fails_when_its_latest_two_runs_did_or_the_only_one(runs, fails):
+    assert failing_series(runs) == ({1} if fails else set())
+
+
+def test_only_series_whose_latest_run_had_a_bad_request_are_looked_into():
+    bad = replace(SERIES, series_id=7, latest_outcome="server_error")
+
+    assert suspects([SERIES, unmeasured(series_id=3), bad]) == [7]
+
+
+def test_failing_series_are_told_by_endpoint():
+    bad = replace(SERIES, series_id=7, region="us-east", latest_outcome="auth")
+    found = failing_endpoints([SERIES, bad], frozenset({7}))
+
+    (series,) = found["groq/gpt-oss-120b"]
+    assert (series.region, series.outcome) == ("us-east", "auth")
+
+
+@pytest.mark.parametrize(
+    ("age", "state"),
+    [
+        (timedelta(seconds=3), RegionState.SEEN),
+        (SILENT_AFTER, RegionState.SEEN),
+        (SILENT_AFTER + timedelta(seconds=1), RegionState.SILENT),
+        (timedelta(days=90), RegionState.SILENT),
+    ],
+)
+def test_a_region_is_silent_after_ten_minutes_without_a_heartbeat(age, state):
+    (found,) = region_standings(["eu-west"], [replace(WORKER, last_seen_at=NOW - age)], NOW)
+
+    assert (found.state, found.last_seen_at) == (state, NOW - age)
+
+
+def test_a_region_is_as_alive_as_its_liveliest_worker():
+    old = replace(WORKER, worker="b", last_seen_at=NOW - timedelta(hours=2))
+    (found,) = region_standings(["eu-west"], [old, WORKER], NOW)
+
+    assert found.state is RegionState.SEEN
+    assert [worker.worker for worker in found.workers] == [WORKER.worker, "b"]
+
+
+def test_a_region_of_the_file_without_a_worker_is_unseen_and_one_not_in_it_is_not_told():
+    found = region_standings(["us-east"], [WORKER], NOW)
+
+    assert [(one.region, one.state) for one in found] == [("us-east", RegionState.UNSEEN)]
+
+
+def status(**changes):
+    values = {
+        "regions": region_standings(["eu-west"], [WORKER], NOW),
+        "active": {ENDPOINT.endpoint: ENDPOINT},
+        "series": [SERIES],
+        "failing": frozenset(),
+        "now": NOW,
+        "window": WINDOW,
+    } | changes
+    return make_status(values.pop("store", STORE), **values)
+
+
+def test_a_fleet_that_is_well_has_no_problem():
+    found = status()
+
+    assert found.problems == ()
+    assert (found.endpoints, found.measured) == (1, 1)
+
+
+def test_each_problem_is_one_sentence():
+    bad = replace(SERIES, latest_outcome="timeout_first_token", region="us-east")
+    late = replace(STORE, ticked_at=NOW - DISPATCH_SILENT_AFTER - timedelta(seconds=60))
+    workers = [replace(WORKER, last_seen_at=NOW - timedelta(minutes=14))]
+    found = status(
+        store=late,
+        regions=region_standings(["eu-west", "us-east"], workers, NOW),
+        series=[bad],
+        failing=frozenset({1}),
+    )
+
+    assert found.problems == (
+        "dispatch: no central worker has made a tick for 3 min, so nothing is sent",
+        "region eu-west: silent for 14 min",
+        "region us-east: no worker has reported yet",
+        "endpoint groq/gpt-oss-120b: failing in us-east: timeout first token",
+    )
+
+
+@pytest.mark.parametrize("store", [None, replace(STORE, ticked_at=None)])
+def test_a_centre_that_never_ticked_is_a_problem(store):
+    assert status(store=store).problems == (
+        "dispatch: no central worker has made a tick yet, so nothing is sent",
+    )

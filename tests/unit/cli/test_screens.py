@@ -1,0 +1,75 @@
+import json
+
+import pytest
+from support.golden import FOLDER
+
+from pacewatch.cli import board_screen, status_screen
+from pacewatch.cli.render import to_string
+
+
+def document(name):
+    return json.loads((FOLDER / "api" / name).read_text(encoding="utf-8"))
+
+
+def board_text(width, *, load="single", workload=None, **changes):
+    found = document("board.json") | changes
+    return to_string(
+        *board_screen.parts(found, workload=workload, load=load, width=width), width=width
+    )
+
+
+def status_text(width, **changes):
+    return to_string(
+        *status_screen.parts(document("status.json") | changes, width=width), width=width
+    )
+
+
+@pytest.mark.parametrize("width", [80, 140])
+def test_the_screens_read_as_the_golden_ones(golden, width):
+    golden(f"cli/board-{width}.txt", board_text(width))
+    golden(f"cli/status-{width}.txt", status_text(width))
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 140])
+def test_no_line_is_longer_than_the_screen(width):
+    lines = (board_text(width) + status_text(width)).splitlines()
+
+    assert max(map(len, lines)) <= width
+
+
+def test_a_fleet_that_is_well_is_told_in_one_line():
+    text = status_text(80, problems=[], failing=[])
+
+    assert "All is well: 6 endpoints, 5 of them measured, from 2 regions." in text
+    assert "Failing" not in text
+
+
+def test_a_region_without_a_worker_is_told():
+    region = {"region": "ap-south", "state": "unseen", "last_seen_at": None, "workers": []}
+
+    lines = status_text(80, regions=[region]).splitlines()
+
+    assert any(line.startswith("ap-south   none yet") for line in lines)
+
+
+def test_a_board_of_real_measurements_has_no_remark_on_a_simulator():
+    assert board_screen.SIMULATED in board_text(80)
+    assert board_screen.SIMULATED not in board_text(80, simulated=False)
+
+
+def test_what_is_not_planned_is_told_as_such():
+    assert "Nothing of that kind is measured or planned." in board_text(80, workload="long")
+
+
+def test_a_parallel_board_shows_the_parallel_series():
+    (zai,) = [line for line in board_text(80, load="parallel").splitlines() if "zai" in line]
+
+    assert "1 of 5 runs" in zai
+
+
+@pytest.mark.parametrize(
+    ("offset_s", "text"),
+    [(0.003, "+3 ms"), (-0.0001, "+0 ms"), (-7203.1, "-7,203 s"), (1.5, "+1.50 s")],
+)
+def test_a_clock_is_told_as_ahead_or_behind(offset_s, text):
+    assert status_screen.clock_text(offset_s) == text
