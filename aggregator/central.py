@@ -20,7 +20,8 @@ from aggregator.db import Pool
 from aggregator.dispatch import Tick, tick
 from aggregator.fleet_file import FleetFile
 from aggregator.tasks import QUEUE, be_quiet, broker_errors
-from aggregator.ticks import DISPATCH
+from aggregator.ticks import DISPATCH, UPKEEP
+from aggregator.upkeep import Kept, keep_up
 from pacewatch import log
 from pacewatch.words.errors import PacewatchError
 from pacewatch.words.slot import Slot
@@ -45,6 +46,11 @@ def add_tasks(app: Celery, pool: Pool, file: FleetFile) -> None:
     def dispatch() -> None:
         now = datetime.now(UTC)
         _guarded(DISPATCH, lambda: dispatch_once(app, pool, file, now))
+
+    @app.task(name=UPKEEP)  # type: ignore[untyped-decorator]  # celery ships no types
+    def upkeep() -> None:
+        now = datetime.now(UTC)
+        _guarded(UPKEEP, lambda: keep_up_once(pool, file, now))
 
 
 def _guarded(task: str, work: Callable[[], object]) -> None:
@@ -73,6 +79,21 @@ def dispatch_once(app: Celery, pool: Pool, file: FleetFile, now: datetime) -> Ti
             unsent=unsent,
         )
     return done
+
+
+def keep_up_once(pool: Pool, file: FleetFile, now: datetime) -> Kept:
+    """Do one upkeep of the store."""
+    kept = keep_up(pool, file.current(now).fleet, now)
+    if kept.made or kept.dropped or kept.taken_up:
+        log.event(
+            logger,
+            "store.kept_up",
+            made=kept.made,
+            dropped=kept.dropped,
+            refreshed=kept.refreshed,
+            taken_up=kept.taken_up,
+        )
+    return kept
 
 
 def send(app: Celery, slots: Iterable[Slot]) -> int:

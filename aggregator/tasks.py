@@ -21,7 +21,7 @@ from celery.signals import setup_logging
 from kombu import Queue
 from kombu.exceptions import OperationalError
 
-from aggregator.ticks import DISPATCH, ClosedTransport
+from aggregator.ticks import DISPATCH, UPKEEP, ClosedTransport
 from pacewatch import log
 from pacewatch.words.fleet import Schedule
 
@@ -102,7 +102,10 @@ def broker_errors(app: Celery) -> tuple[type[Exception], ...]:
 
 def beat_entries(schedule: Schedule) -> dict[str, dict[str, Any]]:
     """Return what beat sends, and how often; the first of each at once."""
-    return {DISPATCH: {"task": DISPATCH, "schedule": schedule.tick_s, "last_run_at": _LONG_AGO}}
+    every_s = {DISPATCH: schedule.tick_s, UPKEEP: schedule.upkeep_s}
+    return {
+        tick: {"task": tick, "schedule": s, "last_run_at": _LONG_AGO} for tick, s in every_s.items()
+    }
 
 
 class BoundedScheduler(Scheduler):

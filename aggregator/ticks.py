@@ -20,7 +20,8 @@ from pacewatch import log
 logger = logging.getLogger(__name__)
 
 DISPATCH = "pacewatch.dispatch"
-TICKS = frozenset({DISPATCH})
+UPKEEP = "pacewatch.upkeep"
+TICKS = frozenset({DISPATCH, UPKEEP})
 """Every task of the central worker, by name."""
 
 UNREADABLE = (ValueError, TypeError, AttributeError, ArithmeticError, LookupError, RecursionError)

@@ -13,7 +13,7 @@ from aggregator.ingest import take_in
 from aggregator.intake import Result, Status, knowledge
 from aggregator.partitions import KEPT, days_ahead, drop_old_days, make_days
 from aggregator.reading import unpacked
-from pacewatch.words.fleet import Fleet, Schedule
+from pacewatch.words.fleet import Fleet
 
 KEPT_EXECUTIONS = timedelta(days=400)
 """How long executions that took no run's key are kept: as long as the runs."""
@@ -33,11 +33,6 @@ class Kept:
     """Series whose window had lost a run."""
     taken_up: int
     """Records that had been put aside and are known now."""
-
-
-def upkeep_s(schedule: Schedule) -> float:
-    """Return how often upkeep is due, seconds: each minute, or as the window scales."""
-    return min(60.0, max(5.0, schedule.window_s / 288))
 
 
 def keep_up(pool: Pool, fleet: Fleet, now: datetime) -> Kept:

@@ -54,6 +54,11 @@ class Schedule:
         """Return how long a heartbeat stands for its worker, seconds: three of them."""
         return 3 * self.heartbeat_s
 
+    @property
+    def upkeep_s(self) -> float:
+        """Return how often the store is kept up, seconds: each minute, or as the window scales."""
+        return min(60.0, max(5.0, self.window_s / 288))
+
     def per_day(self, load: Load) -> int:
         """Return how many slots a day the schedule asks of a series of that load."""
         return self.single_per_day if load is Load.SINGLE else self.parallel_per_day

@@ -15,11 +15,11 @@ from support.broker import Broker
 from support.centre import migrated_pool
 from support.dispatching import NOON, REGIONS, Centre, dispatch_fleet
 
-from aggregator.central import add_tasks, dispatch_once, send
+from aggregator.central import add_tasks, dispatch_once, keep_up_once, send
 from aggregator.dispatch import tick
 from aggregator.fleet_file import FleetFile
 from aggregator.tasks import MOST_WAITING, QUEUE, BoundedScheduler, beat_entries, make_app
-from aggregator.ticks import DISPATCH, make_message
+from aggregator.ticks import DISPATCH, UPKEEP, make_message
 from pacewatch.words.fleet import DEMO_SCHEDULE, Schedule
 from pacewatch.words.slot import Slot
 from pacewatch.words.wire import TASK_NAME, decode_task, encode_task, probe_queue
@@ -104,11 +104,12 @@ def test_the_app_knows_its_own_ticks_and_nothing_else(
         fleet_file = FleetFile(file, {}, NOON)
         add_tasks(app, pool, fleet_file)
 
-        assert set(app.tasks) == {DISPATCH}
+        assert set(app.tasks) == {DISPATCH, UPKEEP}
         assert app.conf.accept_content == ["json"]
         done = dispatch_once(app, pool, fleet_file, NOON)
         assert done is not None
         assert len(broker.waiting(probe_queue("local"))) == len(done.sent) > 0
+        assert keep_up_once(pool, fleet_file, NOON).made
 
 
 def test_ticks_do_not_pile_up_while_nobody_takes_them(broker: Broker) -> None:
@@ -124,15 +125,15 @@ def test_ticks_do_not_pile_up_while_nobody_takes_them(broker: Broker) -> None:
     assert [message["headers"]["task"] for message in waiting] == [DISPATCH] * MOST_WAITING
 
 
-def test_the_first_tick_comes_at_once(broker: Broker) -> None:
+def test_the_first_ticks_come_at_once(broker: Broker) -> None:
     app = make_app(broker.url)
     app.conf.beat_schedule = beat_entries(Schedule(tick_s=3_600))
     scheduler = Service(app, scheduler_cls=BoundedScheduler).scheduler
 
-    scheduler.tick()
-    scheduler.tick()
+    for _ in range(4):
+        scheduler.tick()
 
-    assert len(broker.waiting(QUEUE)) == 1
+    assert {message["headers"]["task"] for message in broker.waiting(QUEUE)} == {DISPATCH, UPKEEP}
 
 
 def test_beat_outlives_a_broker_that_is_away(broker: Broker) -> None:
