@@ -78,23 +78,33 @@ class Job:
     requests: int
 
 
-def carry(bench: Bench, task: Task) -> None:
-    """Carry the task out, once; raises StoreError where the disk fails."""
+def carry(bench: Bench, task: Task) -> bool:
+    """Carry the task out, once; return False where the worker ends and it has not begun.
+
+    Raises StoreError where the disk or the host's locks fail.
+    """
     with bench.hand.alone(task.run_id) as alone:
         if not alone or bench.journal.knows(task.run_id):
             event(logger, "run.known", run=task.run_id)
-            return
+            return True
+        if bench.stop.is_set():
+            return False
         job = prepare(bench, task)
-        if isinstance(job, Decline):
-            decline(bench, task, job)
-            return
-        with room(bench.room, task.load, _waiting(bench, task)) as is_free:
-            if bench.stop.is_set():
-                return
-            if not is_free or bench.clock.centre_now() > task.valid_until:
-                decline(bench, task, Decline.LATE)
-                return
+        if isinstance(job, Job):
+            return _in_the_room(bench, job)
+        decline(bench, task, job)
+        return True
+
+
+def _in_the_room(bench: Bench, job: Job) -> bool:
+    with room(bench.room, job.task.load, _waiting(bench, job.task)) as is_free:
+        if bench.stop.is_set():
+            return False
+        if not is_free or bench.clock.centre_now() > job.task.valid_until:
+            decline(bench, job.task, Decline.LATE)
+        else:
             _run(bench, job)
+        return True
 
 
 def prepare(bench: Bench, task: Task) -> Job | Decline:

@@ -7,6 +7,7 @@ when that process dies.
 
 import fcntl
 import os
+import re
 import sqlite3
 import threading
 from collections.abc import Iterator
@@ -21,6 +22,7 @@ from pacewatch.words.errors import SettingsError, StoreError
 LAYOUT = 1
 """Version of the tables below; another one is refused."""
 
+_UNFIT = re.compile(r"[^A-Za-z0-9._-]")
 _KIND = {True: "simulated", False: "real"}
 
 _TABLES = """
@@ -163,7 +165,7 @@ class Disk:
         """
         found = self.note("worker")
         if found is None:
-            found = f"{host[:40] or 'host'}-{uuid4().hex[:6]}"
+            found = f"{_UNFIT.sub('-', host)[:40] or 'host'}-{uuid4().hex[:6]}"
             self.keep_note("worker", found)
         return found
 

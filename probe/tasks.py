@@ -19,6 +19,7 @@ from celery.worker import state
 from celery.worker.consumer import Consumer
 from celery.worker.request import Request
 from kombu import Exchange, Queue
+from kombu.exceptions import OperationalError as BrokerError
 from kombu.transport import redis as kombu_redis
 from kombu.transport.virtual.base import Empty
 from redis.exceptions import ConnectionError as BrokerSilent
@@ -91,14 +92,9 @@ class ClosedConsumer(Consumer):
         """Hand the message's task to the pool; it is acknowledged when a thread begins with it."""
         raw = message.payload[0][0]
         task = decode_task(raw)
-
-        def acknowledge(*words: Any) -> None:
-            if not self.app.is_stopping():  # else it goes back into the queue
-                message.ack_log_error(*words)
-
         request = Request(
             message,
-            on_ack=acknowledge,
+            on_ack=message.ack_log_error,
             hostname=self.hostname,
             app=self.app,
             task=self.app.tasks[TASK_NAME],
@@ -165,7 +161,6 @@ class RegionApp(Celery):
         """Make an app that tells nobody yet."""
         super().__init__(*words, **named)
         self.receive: Callable[[Task], None] = _ignore
-        self.is_stopping: Callable[[], bool] = lambda: False
         self.voice = Voice(logger, "broker")
         self.is_connecting = True
         self.ticked_at = time.monotonic()
@@ -175,6 +170,17 @@ class RegionApp(Celery):
         connection = super().connection_for_read(url, **named)
         connection.transport_cls = ClosedTransport
         return connection
+
+    def give_back(self, raw: object) -> None:
+        """Put a task back into the region's queue that this worker will not begin.
+
+        Where the broker does not answer it is lost here, and the centre sends it again.
+        """
+        try:
+            with self.connection_for_write() as connection:
+                self.send_task(TASK_NAME, args=[raw], connection=connection, retry=False)
+        except BrokerError as error:
+            event(logger, "task.lost", level=logging.WARNING, reason=str(error)[:200])
 
 
 def make_app(settings: Settings, *, ca_file: str | None = None) -> RegionApp:
@@ -217,14 +223,17 @@ def make_app(settings: Settings, *, ca_file: str | None = None) -> RegionApp:
     return app
 
 
-def close_app(app: RegionApp, carry: Callable[[Task], None]) -> None:
+def close_app(app: RegionApp, carry: Callable[[Task], bool]) -> None:
     """Give the app its one task, which `carry` does in a thread of the pool, and take every other
     task from it.
+
+    `carry` returns False where the worker ends and the task has not begun: it is given back.
     """
 
     def probe(raw: object) -> None:
         try:
-            carry(decode_task(raw))
+            if not carry(decode_task(raw)):
+                app.give_back(raw)
         except Exception:
             logger.exception("run.fault")
 

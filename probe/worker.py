@@ -131,15 +131,13 @@ def set_up_worker(  # noqa: PLR0913 - what a worker is made of
     recover(bench)
     app = make_app(settings, ca_file=region.ca_file)
     app.receive = lambda task: hand.receive(task.run_id)
-    app.is_stopping = bench.stop.is_set
     close_app(app, lambda task: _carry(bench, task))
     return Worker(bench=bench, heartbeat=heartbeat, pusher=pusher, app=app)
 
 
-def _carry(bench: Bench, task: Task) -> None:
+def _carry(bench: Bench, task: Task) -> bool:
     try:
-        if not bench.stop.is_set():
-            carry(bench, task)
+        return carry(bench, task)
     finally:
         bench.hand.let_go(task.run_id)
 

@@ -23,8 +23,8 @@ class Inlet(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
+    def __init__(self, port: int = 0) -> None:
+        super().__init__(("127.0.0.1", port), _Handler)
         self.url = f"http://127.0.0.1:{self.server_address[1]}"
         self.script: deque[Answer] = deque()
         self.sizes: list[int] = []
@@ -36,6 +36,8 @@ class Inlet(ThreadingHTTPServer):
         self.heartbeats: list[dict[str, Any]] = []
         self.tokens: set[str | None] = set()
         self.paused = False
+        self.down = False
+        """Answers everything with 503."""
         self.changed = threading.Condition()
 
     def wait_until(self, holds: Any, timeout_s: float = 30) -> None:
@@ -71,6 +73,8 @@ class _Handler(BaseHTTPRequestHandler):
     def _answer(self, told: dict[str, Any]) -> Answer:
         inlet = self.server
         now = to_rfc3339(datetime.now(UTC))
+        if inlet.down:
+            return 503, {}, {}
         if self.path == "/v1/workers":
             inlet.heartbeats.append(told)
             return 200, {}, {"now": now, "paused": inlet.paused, "catalog": told["catalog"]}
@@ -100,9 +104,9 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def served_inlet() -> Iterator[Inlet]:
-    """A served inlet."""
-    inlet = Inlet()
+def served_inlet(port: int = 0) -> Iterator[Inlet]:
+    """A served inlet, on a free port unless said."""
+    inlet = Inlet(port)
     thread = threading.Thread(target=inlet.serve_forever, kwargs={"poll_interval": 0.05})
     thread.start()
     try:

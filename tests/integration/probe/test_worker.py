@@ -1,0 +1,311 @@
+"""The worker as a process: a real broker, a simulated provider on real sockets, and an aggregator
+whose answers the test chooses.
+"""
+
+import pytest
+from support.broker import embedded_broker
+from support.inlet import served_inlet
+from support.servers import short_folder
+from support.simulator import running_simulator
+from support.workers import (
+    FAST,
+    REGION,
+    send,
+    simulated_endpoints,
+    task_for,
+    worker_process,
+    write_config,
+)
+
+QUEUE = f"probe.{REGION}"
+
+
+@pytest.fixture(scope="module")
+def simulator():
+    with running_simulator(*simulated_endpoints(), regions=(REGION,)) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def broker():
+    with embedded_broker() as served:
+        yield served
+
+
+@pytest.fixture(autouse=True)
+def clean(simulator, broker):
+    yield
+    simulator.clear()
+    broker.ask("DEL", QUEUE)
+
+
+@pytest.fixture
+def inlet():
+    with served_inlet() as served:
+        yield served
+
+
+@pytest.fixture
+def folder(simulator):
+    with short_folder() as made:
+        write_config(made, simulator.address.regions[REGION])
+        yield made
+
+
+@pytest.fixture
+def worker(folder, broker, inlet):
+    config = folder / "pacewatch.toml"
+    with worker_process(folder, broker=broker, aggregator_url=inlet.url, config=config) as made:
+        yield made
+
+
+def asked(simulator, run):
+    """The requests that the simulated providers got for a run."""
+    return [line for line in simulator.requests() if line["x-request-id"].startswith(run)]
+
+
+def outcomes(record):
+    return [request["outcome"] for request in record["requests"]]
+
+
+def test_a_task_becomes_one_pushed_run_and_a_worker_never_starts_a_run_twice(
+    worker, broker, inlet, simulator
+):
+    worker.start()
+    task = task_for(load="parallel")
+    send(broker, task, task, task)
+    inlet.wait_until(lambda served: served.stored)
+    send(broker, task)
+    worker.wait_for(lambda: len(worker.events("run.known")) == 3)
+
+    [record] = inlet.stored.values()
+    assert record["run"] == task["run"]
+    assert outcomes(record) == ["ok"] * 10
+    assert len(asked(simulator, task["run"])) == 10
+    assert broker.waiting(QUEUE) == []
+
+
+def test_forged_messages_are_one_sentence_each_and_harm_nothing(worker, broker, inlet):
+    worker.start()
+    for line in ("no JSON at all", "[]", "\x80", '{"headers": 7}', "null", "[" * 9_000):
+        broker.ask("LPUSH", QUEUE, line)
+    send(broker, {"not": "a task"}, task_for() | {"base_url": "http://203.0.113.7"}, "x", None)
+    send(broker, task_for(), name="celery.backend_cleanup")
+    send(broker, task_for(), compression="zlib")
+    send(broker, task_for(), serializer="yaml" if _has_yaml() else "pickle")
+    good = task_for()
+    # what a message asks for beyond its task is not done: it is neither late nor chained
+    send(broker, good, countdown=3_600, link=_signature())
+    inlet.wait_until(lambda served: served.stored)
+
+    assert inlet.runs() == [good["run"]]
+    refused = worker.events("task.refused")
+    assert len(refused) == 13
+    assert all("\n" not in line["reason"] for line in refused)
+    assert [line for line in worker.lines() if line["level"] in {"error", "critical"}] == []
+    assert broker.ask("LLEN", QUEUE) == 0
+
+
+def _has_yaml():
+    try:
+        import yaml  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
+def _signature():
+    from celery import Celery
+
+    return Celery(set_as_current=False).signature("celery.backend_cleanup")
+
+
+def test_the_worker_outlives_its_broker(worker, broker, inlet):
+    worker.start()
+    for _ in range(2):
+        broker.kill()
+        worker.wait_for(lambda: worker.events("broker.failed"))
+        broker.start()
+        task = task_for()
+        send(broker, task)
+        inlet.wait_until(lambda served, run=task["run"]: run in served.runs())
+
+    assert worker.process.poll() is None
+
+
+def test_nothing_is_taken_before_the_centres_time_is_known(folder, broker, simulator):
+    config = folder / "pacewatch.toml"
+    with served_inlet() as inlet:
+        url = inlet.url
+        port = inlet.server_address[1]
+    # nobody answers there now
+    with worker_process(folder, broker=broker, aggregator_url=url, config=config) as worker:
+        task = task_for()
+        send(broker, task)
+        worker.start(wait=False)
+        worker.wait_for(lambda: worker.events("heartbeat.failed"))
+        assert broker.ask("LLEN", QUEUE) == 1
+        with served_inlet(port) as inlet:
+            inlet.wait_until(lambda served: served.stored)
+            assert inlet.runs() == [task["run"]]
+
+
+def test_a_worker_whose_clock_is_two_hours_ahead_measures_all_the_same(
+    folder, broker, inlet, simulator
+):
+    config = folder / "pacewatch.toml"
+    with worker_process(
+        folder, broker=broker, aggregator_url=inlet.url, config=config, ahead_s=7_200
+    ) as worker:
+        worker.start()
+        valid, late = task_for(), task_for(valid_until="2026-01-01T00:00:00Z")
+        send(broker, valid, late)
+        inlet.wait_until(lambda served: len(served.stored) == 2)
+
+    records = {record["run"]: record for record in inlet.stored.values()}
+    assert outcomes(records[valid["run"]]) == ["ok"]
+    assert records[late["run"]]["declined"] == "late"
+    [request] = records[valid["run"]]["requests"]
+    [answer] = [a for a in simulator.answers() if a["x-request-id"].startswith(valid["run"])]
+    assert request["chunks"]["at_us"][0] / 1e6 < 5.0
+    assert answer["tokens"] > 0
+
+
+def test_a_run_that_was_cut_short_is_reported_as_internal_and_never_run_again(
+    worker, broker, inlet, simulator
+):
+    simulator.switch_on("slow", FAST, ttft_add_s=15)
+    worker.start()
+    task = task_for()
+    send(broker, task)
+    worker.wait_for(lambda: asked(simulator, task["run"]))
+    worker.kill()
+    assert inlet.stored == {}
+    worker.start()
+    inlet.wait_until(lambda served: served.stored)
+    send(broker, task)
+    worker.wait_for(lambda: worker.events("run.known"))
+
+    [record] = inlet.stored.values()
+    assert record["run"] == task["run"]
+    assert outcomes(record) == ["internal"]
+    assert len(asked(simulator, task["run"])) == 1
+
+
+def test_a_finished_run_outlives_a_kill_before_anybody_took_it(worker, broker, inlet, simulator):
+    inlet.down = True
+    worker.start(wait=False)
+    worker.wait_for(lambda: worker.events("heartbeat.failed"))
+    inlet.down = False
+    worker.wait_for(lambda: worker.events("worker.ready"))
+    inlet.down = True
+    task = task_for()
+    send(broker, task)
+    worker.wait_for(lambda: worker.events("run.kept"))
+    worker.kill()
+    assert inlet.stored == {}
+    inlet.down = False
+    worker.start()
+    inlet.wait_until(lambda served: served.stored)
+
+    [record] = inlet.stored.values()
+    assert record["run"] == task["run"]
+    assert outcomes(record) == ["ok"]
+    assert len(asked(simulator, task["run"])) == 1
+
+
+def test_a_worker_told_to_end_finishes_what_runs_and_gives_back_what_has_not_begun(
+    worker, broker, inlet, simulator
+):
+    simulator.switch_on("slow", "all", ttft_add_s=4)
+    worker.start()
+    # seven run, a parallel one waits for its host to be free, and four wait for a thread
+    tasks = [task_for() for _ in range(7)] + [task_for(load="parallel")]
+    send(broker, *tasks)
+    worker.wait_for(lambda: len(begun(simulator, tasks)) == 7)
+    tasks += [task_for() for _ in range(4)]
+    send(broker, *tasks[8:])
+    worker.wait_for(lambda: broker.ask("LLEN", QUEUE) == 0)
+    code = worker.stop()
+
+    assert code == 0
+    ran = begun(simulator, tasks)
+    assert ran == {task["run"] for task in tasks[:7]}
+    assert set(inlet.runs()) == ran
+    assert {"ok"} == {outcome for record in inlet.stored.values() for outcome in outcomes(record)}
+    given_back = {message["args"][0]["run"] for message in broker.waiting(QUEUE)}
+    assert given_back == {task["run"] for task in tasks} - ran
+    assert worker.events("worker.ended")
+
+
+def begun(simulator, tasks):
+    """The runs of these tasks that a provider was asked for."""
+    return {task["run"] for task in tasks if asked(simulator, task["run"])}
+
+
+def test_a_heartbeat_lists_what_is_running(worker, broker, inlet, simulator):
+    simulator.switch_on("slow", "all", ttft_add_s=7)
+    worker.start()
+    task = task_for()
+    send(broker, task)
+    inlet.wait_until(lambda served: any(task["run"] in b["in_hand"] for b in served.heartbeats))
+
+
+def test_a_paused_region_declines(worker, broker, inlet):
+    inlet.paused = True
+    worker.start()
+    task = task_for()
+    send(broker, task)
+    inlet.wait_until(lambda served: served.stored)
+
+    assert [record["declined"] for record in inlet.stored.values()] == ["paused"]
+
+
+def test_a_parallel_run_is_alone_on_its_host(worker, broker, inlet, simulator):
+    simulator.switch_on("slow", "all", ttft_add_s=1)
+    worker.start()
+    tasks = [task_for(load=load) for load in ("single", "single", "parallel", "single", "parallel")]
+    send(broker, *tasks)
+    inlet.wait_until(lambda served: len(served.stored) == len(tasks))
+
+    spans = {record["run"]: _span(record) for record in inlet.stored.values()}
+    for task in tasks:
+        if task["load"] == "parallel":
+            begin, end = spans.pop(task["run"])
+            assert all(other[1] <= begin or other[0] >= end for other in spans.values())
+    assert {record["beside"] for record in inlet.stored.values()} <= {0, 1, 2}
+
+
+def _span(record):
+    from pacewatch.words.slot import from_rfc3339
+
+    begin = from_rfc3339(record["started_at"]).timestamp()
+    longest = max(r["sent_us"] + r["end_us"] for r in record["requests"])
+    return begin, begin + longest / 1e6
+
+
+def test_a_second_worker_on_the_same_folder_says_so_and_stops(worker, folder, broker, inlet):
+    worker.start()
+    config = folder / "pacewatch.toml"
+    with worker_process(folder, broker=broker, aggregator_url=inlet.url, config=config) as second:
+        second.log = folder / "second.log"
+        second.start(wait=False)
+        code = second.process.wait(30)
+
+    assert code == 1
+    assert "another worker of the region" in second.log.read_text()
+    assert "Traceback" not in second.log.read_text()
+
+
+def test_a_region_that_the_fleet_does_not_have_is_one_sentence(folder, broker, inlet):
+    config = folder / "pacewatch.toml"
+    with worker_process(folder, broker=broker, aggregator_url=inlet.url, config=config) as worker:
+        worker.environment["PACEWATCH_REGION"] = "mars"
+        worker.start(wait=False)
+        code = worker.process.wait(30)
+
+    assert code == 2
+    assert (
+        worker.log.read_text()
+        == 'pacewatch: PACEWATCH_REGION: "mars" is no region of this fleet (known: eu-west)\n'
+    )
