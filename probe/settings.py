@@ -99,7 +99,7 @@ def _token(environment: Mapping[str, str], faults: list[str]) -> str:
         faults.extend(error.faults)
         return ""
     if token is None:
-        faults.append(f"{name} is not set; `pacewatch token` makes one at the centre")
+        faults.append(f"{name} is not set; `pacewatch token issue REGION` makes one at the centre")
     elif not token.isascii() or not token.isprintable() or " " in token:
         faults.append(f"{name}: not a token (letters, digits and signs without a space)")
     return token or ""

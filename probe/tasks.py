@@ -39,6 +39,9 @@ STREAMS = 8
 SILENCE_S = 60.0
 """A broker that was asked and did not answer for this long is connected to anew, seconds."""
 
+ANSWER_S = 15.0
+"""A broker that leaves a command without an answer for this long is given up, seconds."""
+
 LONGEST_RETRY_S = 5.0
 """Pause between two tries to reach the broker, once it has grown, seconds."""
 
@@ -147,6 +150,8 @@ class ClosedConsumer(Consumer):
     def tick(self) -> None:
         """Note that the loop turns; raise where the broker was asked and has been silent."""
         now = self.app.ticked_at = time.monotonic()
+        if self.task_consumer is None:
+            return
         channel = self.task_consumer.channel
         if not channel.qos.can_consume():
             channel.heard_at = now
@@ -195,7 +200,8 @@ def make_app(settings: Settings, *, ca_file: str | None = None) -> RegionApp:
             "ack_emulation": False,  # what a worker took and lost is sent again by the centre
             "priority_steps": [0],
             "socket_keepalive": True,
-            "socket_connect_timeout": 10,
+            "socket_connect_timeout": ANSWER_S,
+            "socket_timeout": ANSWER_S,
         },
         broker_use_ssl=_tls(settings.broker_url, ca_file),
         task_serializer="json",

@@ -4,6 +4,7 @@ waits in its queues.
 
 import base64
 import json
+import signal
 import subprocess
 import time
 from collections.abc import Iterator
@@ -49,6 +50,16 @@ class Broker:
             self._process.kill()
             self._process.wait(20)
             self._process = None
+
+    @contextmanager
+    def silenced(self) -> Iterator[None]:
+        """Keep it from answering, with its connections open, while the block runs."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            self._process.send_signal(signal.SIGCONT)
 
     def ask(self, *words: str) -> Any:
         client = redis.Redis(unix_socket_path=str(self.socket))

@@ -29,19 +29,24 @@ FAST = "groq/gpt-oss-120b"
 
 TOKEN = "region-token"
 
-_AHEAD = """
-import os, sys
+_PATCHED = """
+import importlib, json, os, sys
 from datetime import timedelta
 from pathlib import Path
 from pacewatch.config import config_path, load_fleet
 from probe.clock import wall_now
 from probe.settings import read_settings
 from probe.worker import serve
-ahead = timedelta(seconds=float(sys.argv[1]))
+ahead_s, numbers = json.loads(sys.argv[1])
+for place, number in numbers.items():
+    module, _, name = place.rpartition(".")
+    setattr(importlib.import_module(module), name, number)
 settings = read_settings(os.environ, state=Path(os.environ["PACEWATCH_STATE"]))
 fleet = load_fleet(config_path(os.environ), os.environ)
+ahead = timedelta(seconds=ahead_s)
 sys.exit(serve(os.environ, settings, fleet, wall=lambda: wall_now() + ahead))
 """
+"""The command `worker`, with a clock that is ahead and with patience that a test can await."""
 
 
 def write_config(folder: Path, simulator_url: str = "http://127.0.0.1:9") -> Path:
@@ -77,10 +82,11 @@ class WorkerProcess:
         token: str = TOKEN,
         config: Path | None = None,
         ahead_s: float = 0.0,
+        numbers: dict[str, float] | None = None,
     ) -> None:
         self.folder = folder
         self.log = folder / "worker.log"
-        self._ahead_s = ahead_s
+        self._patched = [ahead_s, numbers or {}]
         self.environment = {
             "PATH": os.environ["PATH"],
             "PACEWATCH_CONFIG": str(config or write_config(folder)),
@@ -95,8 +101,8 @@ class WorkerProcess:
     def start(self, *, wait: bool = True) -> "WorkerProcess":
         before = len(self.events("worker.ready"))
         words = ["-m", "pacewatch", "worker"]
-        if self._ahead_s:
-            words = ["-c", _AHEAD, str(self._ahead_s)]
+        if any(self._patched):
+            words = ["-c", _PATCHED, json.dumps(self._patched)]
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
                 [sys.executable, *words], env=self.environment, stderr=log, stdout=log

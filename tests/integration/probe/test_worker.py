@@ -133,6 +133,23 @@ def test_the_worker_outlives_its_broker(worker, broker, inlet):
     assert worker.process.poll() is None
 
 
+def test_a_broker_that_falls_silent_is_connected_to_anew(folder, broker, inlet):
+    config = folder / "pacewatch.toml"
+    patience = {"probe.tasks.SILENCE_S": 2, "probe.tasks.ANSWER_S": 2}
+    with worker_process(
+        folder, broker=broker, aggregator_url=inlet.url, config=config, numbers=patience
+    ) as worker:
+        worker.start()
+        with broker.silenced():
+            worker.wait_for(lambda: worker.events("broker.failed"))
+        worker.wait_for(lambda: worker.events("broker.recovered"))
+        task = task_for()
+        send(broker, task)
+        inlet.wait_until(lambda served: served.stored)
+
+    assert inlet.runs() == [task["run"]]
+
+
 def test_nothing_is_taken_before_the_centres_time_is_known(folder, broker, simulator):
     config = folder / "pacewatch.toml"
     with served_inlet() as inlet:
