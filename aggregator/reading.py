@@ -86,7 +86,7 @@ def unpacked(record: bytes) -> Any:
 
 def _reason(error: ValidationError) -> str:
     first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-    place = ".".join(str(part) for part in first["loc"][:6]) or "run"
+    place = ".".join(str(part) for part in first["loc"][:6]) or "record"
     return f"{place}: {first['msg'].removeprefix('Value error, ')}"[:300]
 
 
