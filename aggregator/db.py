@@ -36,6 +36,9 @@ _PATIENCE: dict[str, Any] = {
 }
 """So that a host that is gone without a word is noticed within a minute; seconds, and ms."""
 
+_WAIT_S = 10.0
+"""How long a caller waits for a connection before it is told that Postgres does not answer."""
+
 _NAMED = re.compile(r"^-- name: ([a-z_0-9]+)\n", re.MULTILINE)
 
 
@@ -50,6 +53,7 @@ def open_pool(url: str, *, size: int = 8) -> Pool:
         kwargs={"row_factory": dict_row, "options": _OPTIONS, **_PATIENCE},
         check=ConnectionPool.check_connection,
         connection_class=psycopg.Connection[DictRow],
+        timeout=_WAIT_S,
         open=False,
     )
     with translated():

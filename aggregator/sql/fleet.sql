@@ -43,6 +43,7 @@ with wanted as (
         select from series
         where (series.endpoint, series.region, series.workload, series.load, series.simulated)
             = (wanted.endpoint, wanted.region, wanted.workload, wanted.load, wanted.simulated))
+    order by 1, 2, 3, 4  -- as ingest makes them
     on conflict do nothing
     returning series_id, endpoint, region, workload, load, simulated
 ), counted as (

@@ -11,6 +11,7 @@ select * from unnest(
     %(run_id)s::uuid[], %(endpoint)s::text[], %(region)s::text[], %(workload)s::text[],
     %(load)s::text[], %(purpose)s::text[], %(slot_at)s::timestamptz[],
     %(valid_until)s::timestamptz[])
+order by 1  -- as ingest locks slots, so that neither waits for the other in a circle
 on conflict (run_id) do update set valid_until = excluded.valid_until
 where slot.state = 'planned' and slot.valid_until <> excluded.valid_until;
 

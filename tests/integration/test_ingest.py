@@ -357,3 +357,30 @@ def test_a_batch_that_fails_leaves_nothing(pool):
     assert rows(pool, "select * from run") == []
     assert counters(pool) == {}
     assert statuses(push(pool, record_of(second), record_of(first))) == ["stored", "stored"]
+
+
+def test_a_worker_whose_clock_is_ahead_is_placed_by_its_slots_and_moves_no_other_region(pool):
+    regions = ("ahead", "eu-west", "us-east")
+    slots = {
+        region: planned(
+            pool,
+            *(make_slot(NOON - timedelta(hours=h), region=region) for h in (1, 2)),
+        )
+        for region in regions
+    }
+    for region in regions[1:]:
+        push(pool, *(record_of(slot, timed(200)) for slot in slots[region]), region=region)
+    query = "select * from series_stat natural join series where region <> 'ahead' order by region"
+    before = rows(pool, query)
+
+    skewed = [
+        record_of(slot, timed(300), started_at=slot.slot_at + timedelta(hours=2))
+        for slot in slots["ahead"]
+    ]
+    broken = skewed[0] | {"beside": -1}
+    assert statuses(push(pool, broken, *skewed, region="ahead")) == ["refused", "stored", "stored"]
+
+    stat = one(pool, "select * from series_stat natural join series where region = 'ahead'")
+    assert (stat["newest_at"], stat["latest_at"]) == (NOON - timedelta(hours=1),) * 2
+    assert (stat["ttft_s"][2], stat["output_tokens_per_s"][2]) == (0.3, pytest.approx(50))
+    assert before == rows(pool, query)

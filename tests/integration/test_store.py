@@ -1,5 +1,9 @@
+import threading
+
 import psycopg
 import pytest
+from support.centre import migrated_pool
+from support.servers import fresh_database
 
 from aggregator import db
 from pacewatch.words.errors import StoreError
@@ -45,3 +49,69 @@ def test_no_error_of_the_store_shows_the_connection_string(database_url):
         connection.execute("select 1")
 
     assert psycopg.conninfo.conninfo_to_dict(wrong)["password"] not in str(caught.value)
+
+
+def test_two_that_migrate_at_once_make_each_migration_once(database_url):
+    together, made = threading.Barrier(2), []
+
+    def migrate():
+        together.wait(10)
+        made.append(db.migrate(database_url))
+
+    both = [threading.Thread(target=migrate) for _ in range(2)]
+    for one in both:
+        one.start()
+    for one in both:
+        one.join(60)
+
+    assert sorted(made) == [[], list(db.migrations())]
+
+
+def tables(connection):
+    """Every column, index and constraint of the store."""
+    return [
+        connection.execute(query).fetchall()
+        for query in (
+            "select table_name, column_name, data_type, is_nullable, column_default"
+            " from information_schema.columns where table_schema = 'public' order by 1, 2",
+            "select indexdef from pg_indexes where schemaname = 'public' order by 1",
+            "select conrelid::regclass::text as it, pg_get_constraintdef(oid) as says"
+            " from pg_constraint where connamespace = 'public'::regnamespace order by 1, 2",
+        )
+    ]
+
+
+@pytest.mark.parametrize("made", range(len(db.migrations())))
+def test_a_store_of_an_earlier_version_is_upgraded_to_the_same_tables(
+    database_url, postgres_url, made
+):
+    with db.connect(database_url) as connection:
+        connection.execute(
+            "create table migration"
+            " (name text primary key, made_at timestamptz not null default now())"
+        )
+        for name, text in list(db.migrations().items())[:made]:
+            connection.execute(text)
+            connection.execute("insert into migration (name) values (%s)", (name,))
+
+    assert db.migrate(database_url) == list(db.migrations())[made:]
+
+    with fresh_database(postgres_url) as new:
+        db.migrate(new)
+        with db.connect(new) as connection:
+            fresh = tables(connection)
+    with db.connect(database_url) as connection:
+        upgraded = tables(connection)
+    assert upgraded == fresh
+
+
+def test_a_connection_that_died_is_replaced(database_url):
+    with migrated_pool(database_url) as pool:
+        with db.connect(database_url) as admin:
+            admin.execute(
+                "select pg_terminate_backend(pid) from pg_stat_activity"
+                " where datname = current_database() and pid <> pg_backend_pid()"
+            )
+
+        with pool.connection() as connection:
+            assert connection.execute("select 1 as one").fetchone() == {"one": 1}
