@@ -77,8 +77,10 @@ def _introduce(choice: "Choice", state: "State") -> None:
 
 def _consent(fleet: "Fleet", state: "State", *, yes: bool) -> None:
     """Show the plan, and ask once for its ceiling where a person is there to answer."""
+    from pacewatch.cli.plan_screen import show_plan
     from pacewatch.words.errors import SettingsError
 
+    show_plan(fleet, os.environ)
     ceiling = fleet.spending.usd_per_day
     accepted = state.accepted_usd_per_day()
     if yes or fleet.spending.accept_spending or (accepted is not None and accepted >= ceiling):

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pacewatch.config import config_path, load_fleet
+from pacewatch.environment import environment_faults
 from pacewatch.picks import has_key
 from pacewatch.stack.demo import DEMO_REGIONS
 from pacewatch.words.endpoint import Endpoint
@@ -38,6 +39,8 @@ def choose(environment: Mapping[str, str], *, demo: bool, region: str | None) ->
         return Choice(fleet=None, regions=DEMO_REGIONS)
     path = config_path(environment)
     fleet = load_fleet(path, environment)
+    if faults := environment_faults(environment, fleet.catalog.values()):
+        raise SettingsError(faults)
     if path is not None and fleet.simulated:
         raise SettingsError(
             f"{path}: [simulator] is what the demo writes for itself "

@@ -1,0 +1,139 @@
+"""The demo as a whole: first figures, the death of each part in turn, a clean end.
+
+The simulator's log of requests is the upper bound: what is stored was asked. The workers' journals
+are the lower: what was started is told, once.
+"""
+
+import json
+import sqlite3
+from collections.abc import Iterator
+
+import psutil
+import pytest
+from support.servers import short_folder
+from support.stack import Up, run_up, running_up, until
+
+PARTS = {
+    "simulator": ("simulate", "serve"),
+    "worker eu-west": ("worker", "eu-west"),
+    "worker us-east": ("worker", "us-east"),
+    "beat": ("beat",),
+    "central": ("central",),
+    "aggregator": ("aggregator",),
+    "valkey": ("valkey",),
+    "postgres": ("postgres",),
+}
+
+
+@pytest.fixture(scope="module")
+def demo() -> Iterator[Up]:
+    with short_folder() as folder, running_up(folder, "--demo") as up:
+        until(up.measured)
+        yield up
+
+
+def program(up: Up, name: str) -> psutil.Process | None:
+    """The running process of that part."""
+    if name not in ("valkey", "postgres"):
+        return up.part(*PARTS[name])
+    for child in psutil.Process(up.process.pid).children():
+        if name in child.name() and child.status() != psutil.STATUS_ZOMBIE:
+            return child
+    return None
+
+
+def test_it_says_that_it_is_the_demo_where_the_board_is_and_how_to_stop(demo):
+    said = demo.said.read_text()
+
+    assert "DEMO: every provider and every figure is simulated" in said
+    assert f"Board: {demo.url}" in said
+    assert "Ctrl-C" in said
+    assert "\x1b" not in said
+
+
+def test_everything_on_the_board_is_simulated(demo):
+    assert demo.get("/api/board")["simulated"] is True
+    assert all(endpoint["simulated"] for endpoint in demo.endpoints())
+
+
+def test_a_second_up_on_the_same_folder_says_where_the_first_one_is_and_stops(demo):
+    done = run_up(demo.state.parent, "--demo")
+
+    assert done.returncode == 1
+    assert done.stderr == (
+        f"pacewatch: {demo.state}: another pacewatch up (process {demo.process.pid}) runs on this "
+        f"state folder; its board is at {demo.url}\n"
+    )
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_a_killed_part_comes_back_and_the_board_goes_on(demo, name):
+    killed = until(lambda: program(demo, name))
+    killed.kill()
+
+    until(lambda: (found := program(demo, name)) and found.pid != killed.pid)
+    newest = until(demo.newest)
+    until(lambda: demo.newest() > newest)
+
+
+def started(up: Up) -> set[tuple[str, str]]:
+    """Every run that a worker started and is done with, with its execution, from the journals."""
+    found: set[tuple[str, str]] = set()
+    for file in up.state.glob("worker-*/*.sqlite"):
+        with sqlite3.connect(f"file:{file}?mode=ro", uri=True) as disk:
+            rows = disk.execute(
+                "select hex(run_id), hex(execution) from journal where lost is null"
+            )
+            found |= {(run.lower(), execution.lower()) for run, execution in rows}
+        disk.close()
+    return found
+
+
+def told(up: Up) -> set[tuple[str, str]]:
+    """Every execution that the centre has committed, in whatever table."""
+    tables = ("run", "unrun", "duplicate", "aside")
+    query = " union all ".join(f"select run_id, execution from {table}" for table in tables)
+    return {(run.hex, execution.hex) for run, execution in up.rows(query)}
+
+
+def asked(up: Up) -> set[str]:
+    """Every request that the simulator got, by the id it came with."""
+    files = up.state.glob("simulator-requests.jsonl*")
+    lines = (line for file in files for line in file.read_text().splitlines())
+    return {json.loads(line)["request_id"] for line in lines if line.endswith("}")}
+
+
+def test_after_all_that_no_finished_run_is_lost(demo):
+    finished = started(demo)
+
+    until(lambda: finished <= told(demo))
+
+
+def test_after_all_that_no_run_is_stored_twice(demo):
+    assert demo.rows("select run_id from run group by run_id having count(*) > 1") == []
+    assert (
+        demo.rows(
+            "select run_id from run left join timing using (run_id)"
+            " group by run_id, run.requests having count(*) <> run.requests"
+        )
+        == []
+    )
+
+
+def test_after_all_that_nothing_good_is_stored_that_was_not_asked(demo):
+    good = demo.rows(
+        "select run_id, execution, n from timing join run using (run_id) where outcome = 'ok'"
+    )
+
+    assert good
+    assert {f"{run}.{execution.hex[:8]}.{n}" for run, execution, n in good} <= asked(demo)
+
+
+def test_it_stops_cleanly_and_leaves_no_process(demo):
+    family = demo.family()
+
+    code = demo.stop()
+
+    assert code == 0
+    assert psutil.wait_procs(family, timeout=5)[1] == []
+    assert demo.said.read_text().endswith("Stopped\n")

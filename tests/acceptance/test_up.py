@@ -1,0 +1,109 @@
+"""`pacewatch up` as a person starts it: the demo, an endpoint of one's own, and its refusals."""
+
+import signal
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+from support.servers import short_folder
+from support.stack import run_up, running_up, until
+from support.standin import standin
+
+THREE_LINES = """[[endpoint]]
+base_url = "{url}"
+model = "smollm2"
+"""
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    with short_folder() as made:
+        yield made
+
+
+def are_gone(processes: list[psutil.Process]) -> bool:
+    return not psutil.wait_procs(processes, timeout=0.1)[1]
+
+
+def test_an_endpoint_of_ones_own_is_measured_and_nothing_simulated_appears(folder):
+    with standin() as url:
+        (folder / "pacewatch.toml").write_text(THREE_LINES.format(url=url))
+        with running_up(folder, "--yes") as up:
+            until(up.measured)
+
+            board = up.get("/api/board")
+            endpoints = up.endpoints()
+            kinds = up.rows("select distinct simulated from series")
+
+    assert board["simulated"] is False
+    assert len(endpoints) == 1 and not endpoints[0]["simulated"]
+    assert kinds == [(False,)]
+
+
+def test_a_killed_up_leaves_no_process_and_the_next_one_goes_on(folder):
+    with standin() as url:
+        (folder / "pacewatch.toml").write_text(THREE_LINES.format(url=url))
+        with running_up(folder, "--yes") as up:
+            until(up.measured)
+            family = up.family()
+            up.process.kill()
+            up.process.wait()
+            until(lambda: are_gone(family))
+
+        with running_up(folder, "--yes") as up:
+            until(up.measured)
+
+            assert up.stop(signal.SIGTERM) == 0
+
+
+def test_real_endpoints_without_a_terminal_need_a_word(folder):
+    (folder / "pacewatch.toml").write_text(THREE_LINES.format(url="http://127.0.0.1:9/v1"))
+
+    done = run_up(folder)
+
+    assert done.returncode == 2
+    assert "(allowed: --yes, or accept_spending = true under [spending])" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_port_in_use_is_one_sentence(folder):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+
+        done = run_up(folder, "--demo", "--listen", f"127.0.0.1:{port}")
+
+    assert done.returncode == 1
+    assert done.stderr == (
+        f"pacewatch: 127.0.0.1:{port}: address already in use "
+        "(allowed: a free address; --listen host:port names it)\n"
+    )
+
+
+def test_an_address_beyond_loopback_is_refused(folder):
+    done = run_up(folder, "--demo", "--listen", "192.0.2.1:8420")
+
+    assert done.returncode == 2
+    assert "neither TLS nor loopback" in done.stderr
+
+
+def test_a_state_folder_of_the_other_kind_is_one_sentence(folder):
+    (folder / "state").mkdir()
+    (folder / "state" / "state.json").write_text('{"kind": "real", "layout": 1}')
+
+    done = run_up(folder, "--demo")
+
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert "holds real measurements, and simulated ones never meet them" in done.stderr
+
+
+def test_an_unknown_key_of_the_file_is_named_before_anything_is_started(folder):
+    (folder / "pacewatch.toml").write_text('endpoint = ["groq/*"]\n')
+
+    done = run_up(folder)
+
+    assert done.returncode == 2
+    assert done.stderr.startswith("pacewatch: pacewatch.toml: endpoint")
+    assert not (folder / "state").exists()
