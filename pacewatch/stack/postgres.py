@@ -90,7 +90,7 @@ class Postgres:
         try:
             with self._link() as link:
                 link.sendall(struct.pack("!ii", 8 + len(words), 3 << 16) + words)
-                return link.recv(1) == b"R"
+                return link.recv(1_024)[:1] == b"R"  # all of it, or the server logs a reset
         except OSError:
             return False
 

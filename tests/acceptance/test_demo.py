@@ -7,11 +7,14 @@ are the lower: what was started is told, once.
 import json
 import sqlite3
 from collections.abc import Iterator
+from datetime import UTC, datetime
 
 import psutil
 import pytest
 from support.servers import short_folder
 from support.stack import Up, run_up, running_up, until
+
+from probe.run import request_id
 
 PARTS = {
     "simulator": ("simulate", "serve"),
@@ -20,9 +23,8 @@ PARTS = {
     "beat": ("beat",),
     "central": ("central",),
     "aggregator": ("aggregator",),
-    "valkey": ("valkey",),
-    "postgres": ("postgres",),
 }
+SERVERS = ("valkey", "postgres")
 
 
 @pytest.fixture(scope="module")
@@ -34,12 +36,7 @@ def demo() -> Iterator[Up]:
 
 def program(up: Up, name: str) -> psutil.Process | None:
     """The running process of that part."""
-    if name not in ("valkey", "postgres"):
-        return up.part(*PARTS[name])
-    for child in psutil.Process(up.process.pid).children():
-        if name in child.name() and child.status() != psutil.STATUS_ZOMBIE:
-            return child
-    return None
+    return up.part(*PARTS[name]) if name in PARTS else up.server(name)
 
 
 def test_it_says_that_it_is_the_demo_where_the_board_is_and_how_to_stop(demo):
@@ -66,14 +63,23 @@ def test_a_second_up_on_the_same_folder_says_where_the_first_one_is_and_stops(de
     )
 
 
-@pytest.mark.parametrize("name", PARTS)
-def test_a_killed_part_comes_back_and_the_board_goes_on(demo, name):
+def has_measured_since(up: Up, moment: datetime) -> bool:
+    """Tell whether each region has a good run that was sent and started after the moment."""
+    found = up.rows(
+        "select count(distinct slot.region) from run join slot using (run_id)"
+        f" where run.good > 0 and least(slot.sent_at, run.started_at) > '{moment.isoformat()}'"
+    )
+    return found == [(2,)]
+
+
+@pytest.mark.parametrize("name", [*PARTS, *SERVERS])
+def test_a_killed_part_comes_back_and_both_regions_go_on(demo, name):
     killed = until(lambda: program(demo, name))
     killed.kill()
 
     until(lambda: (found := program(demo, name)) and found.pid != killed.pid)
-    newest = until(demo.newest)
-    until(lambda: demo.newest() > newest)
+    back_at = datetime.now(UTC)
+    until(lambda: demo.measured() and has_measured_since(demo, back_at))
 
 
 def started(up: Up) -> set[tuple[str, str]]:
@@ -100,12 +106,13 @@ def asked(up: Up) -> set[str]:
     """Every request that the simulator got, by the id it came with."""
     files = up.state.glob("simulator-requests.jsonl*")
     lines = (line for file in files for line in file.read_text().splitlines())
-    return {json.loads(line)["request_id"] for line in lines if line.endswith("}")}
+    return {json.loads(line)["x-request-id"] for line in lines if line.endswith("}")}
 
 
 def test_after_all_that_no_finished_run_is_lost(demo):
     finished = started(demo)
 
+    assert finished
     until(lambda: finished <= told(demo))
 
 
@@ -122,11 +129,11 @@ def test_after_all_that_no_run_is_stored_twice(demo):
 
 def test_after_all_that_nothing_good_is_stored_that_was_not_asked(demo):
     good = demo.rows(
-        "select run_id, execution, n from timing join run using (run_id) where outcome = 'ok'"
+        "select execution, n from timing join run using (run_id) where timing.outcome = 'ok'"
     )
 
     assert good
-    assert {f"{run}.{execution.hex[:8]}.{n}" for run, execution, n in good} <= asked(demo)
+    assert {str(request_id(execution, n)) for execution, n in good} <= asked(demo)
 
 
 def test_it_stops_cleanly_and_leaves_no_process(demo):

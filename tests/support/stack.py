@@ -79,15 +79,18 @@ class Up:
             if any(series["pooled"]["good"] for series in endpoint["series"])
         ]
 
-    def newest(self) -> str:
-        """The moment of the newest run on the board; "" where there is none."""
-        moments = [s["pooled"]["newest_at"] for e in self.endpoints() for s in e["series"]]
-        return max((moment for moment in moments if moment), default="")
-
     def part(self, *words: str) -> psutil.Process | None:
-        """The process that was started with these words; None where it is not running."""
+        """The process of ours that was started with these words; None where it is not running."""
+        return self._child(lambda command: set(words) <= set(command))
+
+    def server(self, name: str) -> psutil.Process | None:
+        """The server whose program's name begins so; None where it is not running."""
+        return self._child(lambda command: Path(command[0]).name.startswith(name))
+
+    def _child(self, is_meant: Callable[[list[str]], bool]) -> psutil.Process | None:
         for child in psutil.Process(self.process.pid).children():
-            if set(words) <= set(command_of(child)) and child.status() != psutil.STATUS_ZOMBIE:
+            command = command_of(child)  # a dead one that nobody has waited for has none
+            if command and is_meant(command):
                 return child
         return None
 
@@ -96,12 +99,15 @@ class Up:
         return psutil.Process(self.process.pid).children(recursive=True)
 
     def rows(self, query: str) -> list[tuple[Any, ...]]:
-        """The rows of a query over the store."""
+        """The rows of a query over the store; none where it does not answer."""
         folder = self.state / "postgres"
         password, port = ((folder / name).read_text() for name in ("password", "port"))
         url = f"postgresql://pacewatch:{password}@127.0.0.1:{port}/pacewatch"
-        with psycopg.connect(url, row_factory=tuple_row) as session:
-            return session.execute(query).fetchall()
+        try:
+            with psycopg.connect(url, row_factory=tuple_row) as session:
+                return session.execute(query).fetchall()
+        except psycopg.OperationalError:
+            return []
 
     def stop(self, number: signal.Signals = signal.SIGINT) -> int:
         """Ask it to stop; its exit code."""
