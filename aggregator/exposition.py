@@ -6,6 +6,7 @@ rendered once for all its families.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from prometheus_client.exposition import choose_encoder
 
@@ -17,17 +18,25 @@ _HELP_ESCAPES = str.maketrans({"\\": r"\\", "\n": r"\n"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Family:
-    """One metric with all its samples: rendered labels and a value each."""
+    """One metric with all its samples, a written line each: both formats write them alike."""
 
     word: MetricWord
-    samples: list[tuple[str, float]] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list)
+
+    def add(self, labels: str, value: float) -> None:
+        """Add a sample with its rendered labels."""
+        self.lines.append(f"{self.word.name}{{{labels}}} {value!r}")
 
 
 def label_text(names: Sequence[str], values: Iterable[str]) -> str:
     """Return labels as both formats write them, without the braces."""
-    return ",".join(
-        f'{name}="{value.translate(_ESCAPES)}"' for name, value in zip(names, values, strict=True)
-    )
+    return ",".join(f'{name}="{escaped(value)}"' for name, value in zip(names, values, strict=True))
+
+
+@lru_cache(maxsize=4096)
+def escaped(value: str) -> str:
+    """Return a label's value as both formats write it between its quotes."""
+    return value.translate(_ESCAPES)
 
 
 def content_type(accept: str) -> str:
@@ -47,9 +56,7 @@ def write_families(families: Iterable[Family], *, openmetrics: bool) -> bytes:
         escapes = _ESCAPES if openmetrics else _HELP_ESCAPES
         lines.append(f"# HELP {name} {word.help.translate(escapes)}")
         lines.append(f"# TYPE {name} {word.kind}")
-        lines.extend(
-            f"{word.name}{{{labels}}} {float(value)!r}" for labels, value in family.samples
-        )
+        lines.extend(family.lines)
     if openmetrics:
         lines.append("# EOF")
     return ("\n".join(lines) + "\n").encode()

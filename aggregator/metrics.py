@@ -7,11 +7,10 @@ with it. Names and labels come from `pacewatch.words.metrics` alone.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from itertools import product
 from typing import NamedTuple
 
 from aggregator.db import Connection
-from aggregator.exposition import Family, label_text
+from aggregator.exposition import Family, escaped, label_text
 from aggregator.pooled import fewest_runs
 from aggregator.rows import (
     EndpointRow,
@@ -37,6 +36,13 @@ FROM_ZERO_PURPOSES = (Purpose.SCHEDULED, Purpose.FIRST)
 """Purposes whose outcomes are all told from 0 on, before any request; the others from their first
 request on: all of them would be a hundred samples an endpoint and region.
 """
+
+
+def _zeros(*purposes: str) -> dict[tuple[str, str], int]:
+    return {(str(outcome), purpose): 0 for outcome in Outcome for purpose in purposes}
+
+
+FROM_ZERO = _zeros(*map(str, FROM_ZERO_PURPOSES))
 
 _ROLLING: tuple[tuple[str, str, str, tuple[float, ...]], ...] = (
     ("pacewatch_time_to_first_token_seconds", "ttft_s", "ttft_runs", (0.5, 0.95)),
@@ -92,7 +98,7 @@ class Page:
     def add(self, name: str, labels: str, value: float | None) -> None:
         """Add a sample; what is unknown has none."""
         if value is not None:
-            self._families[name].samples.append((labels, value))
+            self._families[name].add(labels, value)
 
     @property
     def families(self) -> Iterable[Family]:
@@ -221,17 +227,18 @@ def _add_place(page: Page, labels: str, row: PlaceRow | None) -> None:
 
 
 def _add_outcomes(page: Page, labels: str, counted: Mapping[tuple[str, str], int]) -> None:
-    purposes = {*FROM_ZERO_PURPOSES, *(purpose for _, purpose in counted)}
-    told = dict.fromkeys(product(map(str, Outcome), map(str, sorted(purposes))), 0) | dict(counted)
+    told = FROM_ZERO
+    if counted:
+        purposes = {purpose for _, purpose in counted} - set(FROM_ZERO_PURPOSES)
+        told = FROM_ZERO | _zeros(*sorted(purposes)) | dict(counted)
     for (outcome, purpose), requests in told.items():
-        more = label_text(("outcome", "purpose"), (outcome, purpose))
+        more = f'outcome="{escaped(outcome)}",purpose="{escaped(purpose)}"'
         page.add("pacewatch_requests_total", f"{labels},{more}", requests)
 
 
 def _add_missed(page: Page, labels: str, counted: Mapping[str, int]) -> None:
     for reason, runs in (dict.fromkeys(MISSED_REASONS, 0) | dict(counted)).items():
-        more = label_text(("reason",), (reason,))
-        page.add("pacewatch_runs_missed_total", f"{labels},{more}", runs)
+        page.add("pacewatch_runs_missed_total", f'{labels},reason="{escaped(reason)}"', runs)
 
 
 def _add_worker(page: Page, row: WorkerRow, store: StoreRow | None, simulated: str) -> None:
@@ -240,7 +247,7 @@ def _add_worker(page: Page, row: WorkerRow, store: StoreRow | None, simulated: s
     page.add("pacewatch_worker_clock_offset_seconds", labels, row.clock_offset_s)
     if store is not None and store.catalog_hash is not None:
         differs = row.catalog != store.catalog_hash
-        page.add("pacewatch_worker_catalog_mismatch", labels, float(differs))
+        page.add("pacewatch_worker_catalog_mismatch", labels, int(differs))
     page.add("pacewatch_outbox_runs", labels, row.outbox_runs)
     page.add("pacewatch_budget_left_usd", labels, row.budget_left_usd)
 
