@@ -5,7 +5,8 @@ from time import monotonic_ns
 
 from pacewatch.words.endpoint import Limits
 from pacewatch.words.outcome import Outcome
-from probe.network import TimeUp, Wire
+from probe.arrivals import TimeUp
+from probe.network import Wire
 
 AFTER_END_NS = 2_000_000_000
 """How long usage is waited for after the end of the answer."""

@@ -17,9 +17,10 @@ from pacewatch import log
 from pacewatch.words.error_code import outcome_of_code
 from pacewatch.words.outcome import Outcome
 from pacewatch.words.timing import Fault
+from probe.arrivals import BrokenLink
 from probe.connect import NoLink, errno_word
 from probe.headers import retry_after_s
-from probe.network import BrokenLink, NotHttp
+from probe.network import NotHttp
 from probe.protocols.foreign import word
 from probe.protocols.interface import MalformedAnswer
 

@@ -20,7 +20,8 @@ from urllib.parse import unquote, urlsplit
 from httpcore2 import default_ssl_context
 
 from pacewatch.words.outcome import Outcome
-from probe.network import BrokenLink, Wire
+from probe.arrivals import BrokenLink
+from probe.network import Wire
 
 _PROXY_HEAD_BYTES = 16_384
 _BEYOND_PROXY = frozenset({b"502", b"503", b"504"})

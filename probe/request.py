@@ -17,11 +17,12 @@ from pacewatch.words.fleet import Region, base_url_in
 from pacewatch.words.timing import Identity
 from probe import adapt, classify, headers
 from probe.alarm import Alarm
+from probe.arrivals import TimeUp
 from probe.classify import Ending
 from probe.connect import Link, Target
-from probe.network import Start, TimeUp
 from probe.protocols.interface import Chunk, End, MalformedAnswer, Piece, WireProtocol
 from probe.seen import MAX_CHUNKS, MAX_RUN_CHUNKS, Seen
+from probe.together import Start
 from probe.unpack import Unpacker
 
 MAX_BODY_BYTES = 64 * 1024 * 1024

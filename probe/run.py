@@ -16,12 +16,12 @@ from pacewatch.words.wire import Task
 from probe import classify
 from probe.adapt import adapted
 from probe.connect import Link, open_link
-from probe.network import Start
 from probe.prompts import make_prompt
 from probe.protocols.table import PROTOCOLS
 from probe.record import cost_usd, timing_of
 from probe.request import Question, make_question, measure, request_id
 from probe.seen import Seen
+from probe.together import Start
 
 
 async def make_run(  # noqa: PLR0913 - what a run is made of

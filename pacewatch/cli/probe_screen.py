@@ -84,15 +84,14 @@ def timeline(chunks: Chunks, *, width: int) -> Sequence[Text]:
 
 
 def _axis(first_us: int, end_us: int, width: int) -> str:
-    """Return `0`, the first token's time below its column, and the last one's at the end."""
-    first, last = f"^ {seconds_text(first_us / 1e6)}", seconds_text(end_us / 1e6)
-    room = width - len(last) - 1
+    """Return the send at the left, a mark below the first token's column, the end at the right."""
+    first, last = seconds_text(first_us / 1e6), seconds_text(end_us / 1e6)
     column = min(first_us * width // end_us, width - 1)
-    line = "sent".ljust(column if column > 4 else 5)
-    if column < 5:
-        line = "".ljust(column)
-    line += first
-    return line.ljust(room)[:room] + " " + last if len(line) <= room else line[:width]
+    mark, at = f"^ {first}", column
+    if column + len(mark) + 1 + len(last) > width:
+        mark, at, last = f"{first} ^", max(column - len(first) - 1, 0), ""
+    sent = "sent" if at > len("sent") else ""
+    return (sent.ljust(at) + mark).ljust(width - len(last)) + last
 
 
 def _columns() -> tuple[Column, ...]:

@@ -61,7 +61,8 @@ class Replay:
     port: int
     asked: list[Asked]
     scheme: str = "http"
-    connections: int = 0
+    accepted_ns: list[int] = field(default_factory=list)
+    """When each connection was there."""
 
     @property
     def url(self) -> str:
@@ -87,7 +88,7 @@ def replay(case: dict[str, Any] | Player, *, tls: ssl.SSLContext | None = None) 
                 sock, _ = listener.accept()
             except TimeoutError:
                 continue
-            served.connections += 1
+            served.accepted_ns.append(time.monotonic_ns())
             thread = threading.Thread(target=_serve, args=(sock, player, served, tls), daemon=True)
             thread.start()
             threads.append(thread)

@@ -8,9 +8,10 @@ import pytest
 from pacewatch.words.outcome import Outcome
 from pacewatch.words.timing import Fault
 from probe import classify
+from probe.arrivals import BrokenLink
 from probe.classify import of_exception, of_status, of_stream_fault, without_secret
 from probe.connect import NoLink
-from probe.network import BrokenLink, NotHttp
+from probe.network import NotHttp
 from probe.protocols.interface import MalformedAnswer
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -1,0 +1,57 @@
+"""The requests of a parallel run: on ready connections, and off together."""
+
+from support.answers import event, good_case
+from support.probing import probe
+from support.replay import replay
+
+from pacewatch.words.figures import system_tokens_per_s
+from pacewatch.words.outcome import Outcome
+from pacewatch.words.slot import WORKLOADS, Load
+from probe.request import request_id
+
+TRIES = 6
+
+
+def test_ten_requests_are_on_ready_connections_before_the_first_is_sent():
+    with replay(good_case()) as served:
+        run = probe(f"{served.url}/v1", requests=10)
+
+    assert [timing.outcome for timing in run.timings] == [Outcome.OK] * 10
+    assert [timing.n for timing in run.timings] == list(range(10))
+    assert run.load is Load.PARALLEL
+    assert len(served.accepted_ns) == len(served.asked) == 10
+    assert min(timing.sent_us or 0 for timing in run.timings) == 0
+
+
+def test_ten_requests_leave_within_two_milliseconds_of_one_another():
+    def spread_us() -> int:
+        with replay(good_case()) as served:
+            run = probe(f"{served.url}/v1", requests=10, workload=WORKLOADS["standard"])
+        return max(timing.sent_us or 0 for timing in run.timings)
+
+    assert any(spread_us() <= 2_000 for _ in range(TRIES))
+
+
+def test_every_request_has_a_prompt_and_an_id_of_its_own():
+    with replay(good_case()) as served:
+        run = probe(f"{served.url}/v1", requests=10)
+
+    assert len({asked.body for asked in served.asked}) == 10
+    assert {asked.headers["x-request-id"] for asked in served.asked} == {
+        str(request_id(run.execution, n)) for n in range(10)
+    }
+
+
+def test_the_system_throughput_is_of_all_tokens_over_the_whole_time():
+    with replay(good_case([event("Salt"), event(" air"), event(finish="stop")], 100)) as served:
+        run = probe(f"{served.url}/v1", requests=4)
+
+    last_us = max((timing.sent_us or 0) + timing.chunks.at_us[-1] for timing in run.timings)
+    assert system_tokens_per_s(run) == 8 / last_us * 1e6
+
+
+def test_a_whole_run_against_nobody_is_ten_refused_connections():
+    run = probe("http://127.0.0.1:1/v1", requests=10)
+
+    assert [timing.outcome for timing in run.timings] == [Outcome.CONNECT] * 10
+    assert [timing.sent_us for timing in run.timings] == [None] * 10

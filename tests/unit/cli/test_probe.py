@@ -1,0 +1,53 @@
+from typing import Any
+
+import pytest
+
+from pacewatch.cli.probe import probe
+from pacewatch.words.errors import SettingsError
+
+NOTHING: dict[str, Any] = {
+    "endpoint": None,
+    "base_url": None,
+    "protocol": "openai-chat",
+    "model": None,
+    "key_env": None,
+    "first_token": None,
+    "stall": None,
+    "total": None,
+    "workload": "standard",
+    "region": None,
+    "as_json": False,
+}
+OWN = {"base_url": "http://127.0.0.1:1/v1", "model": "x"}
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ({}, "names no endpoint"),
+        ({"endpoint": "groq/lama-3.3-70b"}, 'did you mean "groq/llama-3.3-70b"?'),
+        ({"endpoint": "groq/llama-3.3-70b"}, "no key is set"),
+        ({"endpoint": "openai/gpt-5.5"}, "has no reader yet"),
+        ({"model": "x"}, "need --base-url"),
+        ({"endpoint": "a/b", **OWN}, "takes no endpoint"),
+        ({"region": "eu", **OWN}, "takes no endpoint and no --region"),
+        ({"workload": "shrt", **OWN}, 'did you mean "short"?'),
+        ({"key_env": "NO_KEY", **OWN}, "NO_KEY is not set"),
+        ({"protocol": "gemini", **OWN}, "has no reader yet"),
+    ],
+)
+def test_wrong_use_says_what_is_wrong_and_what_is_allowed(words, sentence, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    with pytest.raises(SettingsError) as refused:
+        probe(**{**NOTHING, **words})
+
+    assert sentence in str(refused.value)
+
+
+def test_a_region_that_the_file_does_not_name_is_refused(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pacewatch.toml").write_text('[[endpoint]]\nbase_url = "http://a"\nmodel = "x"\n')
+
+    with pytest.raises(SettingsError, match="--region"):
+        probe(**{**NOTHING, "endpoint": "a/x", "region": "moon"})
