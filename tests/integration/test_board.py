@@ -1,4 +1,5 @@
 import json
+import re
 from datetime import timedelta
 from html.parser import HTMLParser
 from statistics import median
@@ -8,7 +9,7 @@ from fastapi.testclient import TestClient
 from support.boards import ENDPOINTS, HOSTILE, board_fleet, fill, filled_pool, samples_of
 from support.centre import migrated_pool
 from support.records import NOON
-from support.servers import fresh_database
+from support.servers import embedded_postgres, fresh_database
 
 from aggregator.api.app import create_app
 from aggregator.pooled import pooled_median
@@ -83,7 +84,9 @@ def test_the_status_reads_as_the_golden_one(client, golden):
 
 
 def test_the_page_reads_as_the_golden_one(client, golden):
-    golden("web/board.html", client.get("/").text)
+    text = re.sub(r"style.css\?v=[0-9a-f]+", "style.css?v=HASH", client.get("/").text)
+
+    golden("web/board.html", text)
 
 
 def test_endpoints_of_a_model_stand_in_the_order_of_their_speed(client):
@@ -298,6 +301,19 @@ def test_before_the_first_run_the_page_says_what_is_happening(database_url):
     assert "Nothing is planned yet." in nothing
     assert "Nothing measured yet: 6 endpoints in 2 regions." in planned
     assert "no run yet" in planned
+
+
+def test_a_postgres_that_stops_is_told_and_the_page_tries_again():
+    server = embedded_postgres()
+    with migrated_pool(server.__enter__()) as pool:
+        client = client_at(pool)
+        before = client.get("/")
+        server.__exit__(None, None, None)
+        after = client.get("/")
+
+    assert (before.status_code, after.status_code) == (200, 503)
+    assert "The store does not answer" in after.text
+    assert ("meta", {"http-equiv": "refresh", "content": "10"}) in Page(after.text).tags
 
 
 def test_without_a_store_there_is_a_clear_page_and_a_problem_document(database_url):
