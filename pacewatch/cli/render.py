@@ -18,6 +18,9 @@ NARROWEST = 60
 WIDTH_OF_A_PIPE = 100
 """Columns of what is written to no terminal, where COLUMNS does not say."""
 
+WIDE = 110
+"""Columns from which on a table has all its columns."""
+
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 
 
@@ -29,7 +32,7 @@ class Column:
     right: bool = False
     """True for figures: they stand under one another."""
     narrow: bool = True
-    """False: left out where the screen has under 100 columns."""
+    """False: left out where the screen has under 110 columns."""
     gives_way: bool = False
     """True: folds its text where the screen is too narrow; the others keep their width."""
 
@@ -42,7 +45,7 @@ def table(
 ) -> Table:
     """Return a table of plain rules; texts are taken as they are, never as markup."""
     room = width or screen_width()
-    kept = [i for i, column in enumerate(columns) if column.narrow or room >= 100]
+    kept = [i for i, column in enumerate(columns) if column.narrow or room >= WIDE]
     made = Table(
         box=box.SIMPLE_HEAD,
         title=Text(title, style="bold") if title else None,
@@ -55,7 +58,11 @@ def table(
     for column in (columns[i] for i in kept):
         justify: Literal["left", "right"] = "right" if column.right else "left"
         made.add_column(
-            Text(column.name), justify=justify, no_wrap=not column.gives_way, overflow="fold"
+            Text(column.name),
+            justify=justify,
+            no_wrap=not column.gives_way,
+            min_width=len(column.name),
+            overflow="fold",
         )
     for row in rows:
         made.add_row(*(as_text(row[i]) for i in kept))
