@@ -1,5 +1,6 @@
 """One request, one clock: sends it on a ready connection and notes when every piece came back."""
 
+import asyncio
 import json
 from collections.abc import Sequence
 from contextlib import aclosing, suppress
@@ -27,6 +28,9 @@ from probe.unpack import Unpacker
 
 MAX_BODY_BYTES = 64 * 1024 * 1024
 """Of an answer, unpacked."""
+
+SLICE_NS = 1_000_000
+"""How long what has come is read on before the sockets are looked at again."""
 
 MAX_ERROR_BYTES = 64 * 1024
 """Of a refusal's body, unpacked."""
@@ -192,6 +196,7 @@ async def _read_answer(  # noqa: PLR0913 - the parts of one reading
 ) -> None:
     framing, wire, size = protocol.framing(), link.wire, 0
     stamp_ns = wire.stamp_ns
+    looked_ns = monotonic_ns()
     async with aclosing(response.aiter_stream()) as stream:
         async for packed in stream:
             stamp_ns = wire.stamp_ns
@@ -202,6 +207,9 @@ async def _read_answer(  # noqa: PLR0913 - the parts of one reading
                 for frame in framing.feed(data):
                     if _take(protocol.read(frame), stamp_ns, seen, alarm):
                         return
+                    if monotonic_ns() - looked_ns > SLICE_NS:
+                        await asyncio.sleep(0)
+                        looked_ns = monotonic_ns()
     if seen.has_end:
         return
     with suppress(MalformedAnswer):  # a last event that the end of the body tore
