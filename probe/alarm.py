@@ -29,6 +29,8 @@ class Alarm:
         self._from_ns = monotonic_ns()
         self._token_ns: int | None = None
         self._end_ns: int | None = None
+        self._is_sure = True
+        self._has_doubts = False
         self._refused_ns: int | None = None
         self._timer: asyncio.TimerHandle | None = None
         self.outcome = Outcome.TIMEOUT_FIRST_TOKEN
@@ -44,16 +46,26 @@ class Alarm:
 
     def token(self, at_ns: int) -> None:
         """Note generated text."""
-        is_first, self._token_ns = self._token_ns is None, at_ns
-        if self._end_ns is not None:
+        is_new, self._token_ns = self._token_ns is None, at_ns
+        if not self._is_sure:
+            is_new, self._has_doubts = True, True
+            self._end_ns, self._is_sure = None, True
+        elif self._end_ns is not None:
             self._end_ns = at_ns
-        if is_first or self._timer is None:
+        if is_new or self._timer is None:
             self._wind()
 
-    def ended(self, at_ns: int) -> None:
-        """Note the end of the answer: from here on nothing is a fault."""
-        self._end_ns = at_ns
-        self._wind()
+    def ended(self, at_ns: int, *, is_sure: bool = True) -> None:
+        """Note the end of the answer: from here on nothing is a fault.
+
+        One that is not sure, since text may follow, is none before the first token; and none any
+        more once text did follow one.
+        """
+        if is_sure or not self._has_doubts:
+            self._is_sure = is_sure
+        if is_sure or (self._token_ns is not None and not self._has_doubts):
+            self._end_ns = at_ns
+            self._wind()
 
     def refused(self, at_ns: int) -> None:
         """Note that the answer is a refusal, whose body is all that is still wanted."""

@@ -15,13 +15,14 @@ import httpcore2
 from pacewatch import __version__
 from pacewatch.words.endpoint import Auth, Endpoint
 from pacewatch.words.fleet import Region, base_url_in
+from pacewatch.words.outcome import Outcome
 from pacewatch.words.timing import Identity
 from probe import adapt, classify, headers
 from probe.alarm import Alarm
 from probe.arrivals import TimeUp
 from probe.classify import Ending
 from probe.connect import Link, Target
-from probe.protocols.interface import Chunk, End, MalformedAnswer, Piece, WireProtocol
+from probe.protocols.interface import AllTold, Chunk, End, MalformedAnswer, Piece, WireProtocol
 from probe.seen import MAX_CHUNKS, MAX_RUN_CHUNKS, Seen
 from probe.together import Start
 from probe.unpack import Unpacker
@@ -116,9 +117,10 @@ def make_question(  # noqa: PLR0913 - what a request is made of
 def address(endpoint: Endpoint, protocol: WireProtocol, region: Region) -> str:
     """Return the whole URL that the endpoint is asked at from a region; a query stays last."""
     scheme, netloc, path, query, _ = urlsplit(base_url_in(endpoint, region))
-    tail = protocol.path(endpoint)
+    tail, _, more = protocol.path(endpoint).partition("?")
     path = path.rstrip("/")
-    return urlunsplit((scheme, netloc, path if path.endswith(tail) else path + tail, query, ""))
+    whole = path if path.endswith(tail) else path + tail
+    return urlunsplit((scheme, netloc, whole, "&".join(part for part in (query, more) if part), ""))
 
 
 async def measure(question: Question, link: Link, start: Start) -> Seen:
@@ -130,7 +132,9 @@ async def measure(question: Question, link: Link, start: Start) -> Seen:
     try:
         await _exchange(question, link, seen, alarm)
     except TimeUp:
-        if not seen.has_end and seen.ending is None:
+        if alarm.outcome is Outcome.OK:
+            seen.end_body()
+        elif not seen.has_end and seen.ending is None:
             seen.ending = Ending(outcome=alarm.outcome)
     except Exception as error:  # noqa: BLE001 - the border: every exception becomes an outcome
         if not seen.has_end and seen.ending is None:
@@ -217,6 +221,7 @@ async def _read_answer(  # noqa: PLR0913 - the parts of one reading
             _take(protocol.read(frame), stamp_ns, seen, alarm)
     if (plain := framing.plain()) is not None:
         _take(protocol.read_whole(plain), stamp_ns, seen, alarm)
+    seen.end_body()
 
 
 def _take(pieces: Sequence[Piece], stamp_ns: int, seen: Seen, alarm: Alarm) -> bool:
@@ -227,6 +232,8 @@ def _take(pieces: Sequence[Piece], stamp_ns: int, seen: Seen, alarm: Alarm) -> b
         if isinstance(piece, Chunk):
             alarm.token(stamp_ns)
         elif isinstance(piece, End):
-            alarm.ended(stamp_ns)
+            alarm.ended(stamp_ns, is_sure=not piece.needs_body)
             is_last = piece.is_last
+        elif isinstance(piece, AllTold):
+            is_last = seen.has_end
     return is_last or seen.ending is not None

@@ -7,6 +7,7 @@ from pacewatch.words.outcome import Outcome
 from pacewatch.words.timing import Identity, ProviderTokens, RateLimits, ServerTimings
 from probe.classify import Ending, of_stream_fault
 from probe.protocols.interface import (
+    AllTold,
     Chunk,
     End,
     Finish,
@@ -52,6 +53,8 @@ class Seen:
     last_identity: Identity | None = None
     limits: RateLimits | None = None
     finish: Finish | None = None
+    may_end: bool = False
+    """True once an end has come that is one only with the end of the body."""
     has_end: bool = False
     """True once the protocol's own end has come: nothing after it is a fault."""
 
@@ -67,7 +70,10 @@ class Seen:
         elif isinstance(piece, Finish):
             self.finish = piece
         elif isinstance(piece, End):
-            self.has_end = True
+            self.may_end = True
+            self.has_end = self.has_end or not piece.needs_body
+        elif isinstance(piece, AllTold):
+            self.end_body()
         elif isinstance(piece, StreamFault):
             if not self.has_end:
                 self.ending = of_stream_fault(piece.code, self.status)
@@ -89,6 +95,10 @@ class Seen:
         self.identity = _over(self.identity, identity)
         if first_id is not None:
             self.identity = replace(self.identity, request_id=first_id)
+
+    def end_body(self) -> None:
+        """Note that nothing more comes of the answer: it has ended where it may have."""
+        self.has_end = self.may_end
 
     def close(self) -> None:
         """Decide how the request ended, where nothing has: by its end, or by the lack of one."""

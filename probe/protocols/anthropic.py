@@ -5,7 +5,7 @@ from typing import Any
 
 from pacewatch.words.endpoint import Endpoint
 from pacewatch.words.timing import ANSWER, REASONING, TOOL, ProviderTokens
-from probe.protocols.event import event_of, fault_in, fault_of_plain
+from probe.protocols.event import event_of, fault_in, fault_of_plain, named
 from probe.protocols.foreign import count, identity, word
 from probe.protocols.interface import Chunk, End, Finish, Frame, Piece, Usage
 from probe.protocols.sse import EventStream
@@ -63,7 +63,7 @@ class Anthropic:
         fault = fault_in(event, frame.name)
         if fault is not None:
             return (fault,)
-        kind = event.get("type") or frame.name
+        kind = named(event.get("type")) or frame.name
         if kind == "content_block_delta":
             return _text(event.get("delta"), _DELTAS)
         if kind == "content_block_start":
@@ -82,7 +82,7 @@ class Anthropic:
 def _text(told: object, kinds: Mapping[str, tuple[str, str]]) -> Sequence[Piece]:
     if not isinstance(told, dict):
         return ()
-    kind, field = kinds.get(str(told.get("type")), (ANSWER, ""))
+    kind, field = kinds.get(named(told.get("type")), (ANSWER, ""))
     text = told.get(field)
     return (Chunk(kind=kind, text=text),) if isinstance(text, str) and text else ()
 

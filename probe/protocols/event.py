@@ -25,6 +25,16 @@ def event_of(frame: Frame) -> dict[str, Any] | None:
     return event if isinstance(event, dict) else None
 
 
+def is_done(frame: Frame) -> bool:
+    """Tell whether an event is the mark by which some say that all is done."""
+    return frame.data[:6] == "[DONE]" and frame.data.strip() == "[DONE]"
+
+
+def named(told: object) -> str:
+    """Return what names a kind; empty for what is no text."""
+    return told if isinstance(told, str) else ""
+
+
 def fault_in(event: dict[str, Any], name: str) -> StreamFault | None:
     """Return the error that an event tells, in any of the ways that are in use."""
     error = event.get("error")
@@ -36,8 +46,18 @@ def fault_in(event: dict[str, Any], name: str) -> StreamFault | None:
         error = event
     if not error:
         return None
-    told = error if isinstance(error, dict) else event
-    return StreamFault(code=word(told.get("code")) or word(told.get("type")))
+    return StreamFault(code=code_of(error if isinstance(error, dict) else event))
+
+
+def code_of(error: dict[str, Any]) -> str | None:
+    """Return an error's code, else its type; a number gives way to the word for it, where that
+    stands beside it as a status.
+    """
+    code, status = word(error.get("code")), word(error.get("status"))
+    if code is not None and not (code.isdigit() and status):
+        return code
+    kind = word(error.get("type"))
+    return status or (kind if kind != "error" else None)
 
 
 def fault_of_plain(body: bytes) -> StreamFault:
@@ -48,6 +68,9 @@ def fault_of_plain(body: bytes) -> StreamFault:
         told = None
     if isinstance(told, list) and told:
         told = told[0]
-    if isinstance(told, dict) and (fault := fault_in(told, "")) is not None:
-        return fault
+    if isinstance(told, dict):
+        if (fault := fault_in(told, "")) is not None:
+            return fault
+        if (kind := word(told.get("__type"))) is not None:
+            return StreamFault(code=kind.rpartition("#")[2])
     raise MalformedAnswer("no_event_stream")

@@ -52,6 +52,19 @@ def count(told: object) -> int | None:
     return told if 0 <= told <= MAX_COUNT else None
 
 
+def with_thoughts(
+    asked: int | None, made: int | None, reasoning: int | None, total: int | None
+) -> int | None:
+    """Return all output tokens: those made, and the reasoning where that was told beside them.
+
+    It was where it is more than all that was made, or where only so the total is right.
+    """
+    if not reasoning or asked is None or made is None:
+        return made
+    apart = made < reasoning or total == asked + made + reasoning
+    return made + reasoning if apart else made
+
+
 def number(told: object) -> float | None:
     """Return a finite number that is not negative, also where it is told as text; else None."""
     if isinstance(told, str):

@@ -4,7 +4,7 @@ A protocol asks (`path`, `headers`, `body`), parts the bytes of an answer into f
 and reads each frame (`read`). It sees no clock and no socket.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -23,6 +23,8 @@ class Frame:
     name: str
     """The event's own name; empty where it has none."""
     data: str
+    is_fault: bool = False
+    """True: the framing itself says that the event is an error, and its name is the error's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +61,13 @@ class End:
 
     is_last: bool = False
     """True: nothing is waited for after it."""
+    needs_body: bool = False
+    """True: it is one only once the body has ended too, and text may still follow."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AllTold:
+    """The last that a provider tells; where the answer has ended, nothing is waited for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,15 +78,17 @@ class StreamFault:
     """Its code, else its type, in the provider's words."""
 
 
-Piece = Chunk | Usage | ServerTimings | Identity | Finish | End | StreamFault
+Piece = Chunk | Usage | ServerTimings | Identity | Finish | End | AllTold | StreamFault
 """What a frame may hold."""
 
 
 class Framing(Protocol):
     """Parts the bytes of one answer into frames; holds what is not whole yet, within bounds."""
 
-    def feed(self, data: bytes) -> list[Frame]:
-        """Return the frames that these bytes complete; raises MalformedAnswer."""
+    def feed(self, data: bytes) -> Iterable[Frame]:
+        """Return the frames that these bytes complete; raises MalformedAnswer, at the latest when
+        the frames before it have been taken.
+        """
 
     def finish(self) -> list[Frame]:
         """Return the frame that the end of the body completes, if any; raises MalformedAnswer."""
@@ -90,7 +101,7 @@ class WireProtocol(Protocol):
     """One wire protocol; without state, so that one value serves all requests."""
 
     def path(self, endpoint: Endpoint) -> str:
-        """Return what comes after the endpoint's base URL."""
+        """Return what comes after the endpoint's base URL, percent-encoded, with its query."""
 
     def headers(self, endpoint: Endpoint) -> Mapping[str, str]:
         """Return the headers that the protocol itself asks for, no secrets."""

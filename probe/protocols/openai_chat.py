@@ -9,8 +9,8 @@ from typing import Any
 
 from pacewatch.words.endpoint import Endpoint
 from pacewatch.words.timing import ANSWER, REASONING, TOOL, ProviderTokens
-from probe.protocols.event import event_of, fault_in, fault_of_plain
-from probe.protocols.foreign import count, identity, timings, word
+from probe.protocols.event import event_of, fault_in, fault_of_plain, is_done
+from probe.protocols.foreign import count, identity, timings, with_thoughts, word
 from probe.protocols.interface import Chunk, End, Finish, Frame, Piece, StreamFault, Usage
 from probe.protocols.sse import EventStream
 
@@ -64,7 +64,7 @@ class OpenAIChat:
 
     def read(self, frame: Frame) -> Sequence[Piece]:
         """Return what an event holds."""
-        if frame.data[:6] == "[DONE]" and frame.data.strip() == "[DONE]":
+        if is_done(frame):
             return (End(is_last=True),)
         event = event_of(frame)
         if event is None:
@@ -205,10 +205,12 @@ def _tokens(usage: dict[str, Any], event: dict[str, Any]) -> ProviderTokens:
         cached = count(usage.get("prompt_cache_hit_tokens"))
     if not cached and isinstance(perf := event.get("perf_metrics"), dict):
         cached = count(perf.get("cached-prompt-tokens")) or cached
-    if reasoning and asked is not None and made is not None:
-        apart = made < reasoning or total == asked + made + reasoning
-        made = made + reasoning if apart else made
-    return ProviderTokens(input=asked, output=made, reasoning=reasoning, cached_input=cached)
+    return ProviderTokens(
+        input=asked,
+        output=with_thoughts(asked, made, reasoning, total),
+        reasoning=reasoning,
+        cached_input=cached,
+    )
 
 
 def _detail(usage: dict[str, Any], group: str, name: str) -> int | None:

@@ -7,9 +7,12 @@ A case is one JSON file: what a server answers (`response`) and what a probe mus
 end; "reset"; "hang": never another byte) with `end_after_ms`. An item of the script is sent at
 `after_ms` in one write, times counting from the whole request; with `cut_at` the bytes from there
 on go at `rest_after_ms`. With content-encoding gzip every item is compressed and, unless its
-`flush` is false, flushed.
+`flush` is false, flushed. What an item sends is text (`send`), base64 (`bytes`), or one or several
+binary messages of AWS (`event`, `events`): headers by their names, which begin with a colon, and a
+`payload`; `corrupt` spoils the last checksum.
 """
 
+import base64
 import json
 import socket
 import ssl
@@ -30,6 +33,11 @@ GOLDEN = Path(__file__).parents[1] / "golden" / "protocols"
 def cases_of(protocol: str) -> list[dict[str, Any]]:
     """The cases of a protocol, by id."""
     return [json.loads(file.read_text("utf-8")) for file in sorted((GOLDEN / protocol).glob("*"))]
+
+
+def body_of(case: dict[str, Any]) -> bytes:
+    """All bytes of a case's answer, before any compression."""
+    return b"".join(_item(item) for item in case["response"].get("script", []))
 
 
 @dataclass(slots=True)
@@ -188,13 +196,52 @@ def _head(response: dict[str, Any], http: str, framing: str, size: int) -> bytes
     return "\r\n".join([*lines, "", ""]).encode("latin-1")
 
 
+def _item(item: dict[str, Any]) -> bytes:
+    if "send" in item:
+        return item["send"].encode()
+    if "bytes" in item:
+        return base64.b64decode(item["bytes"])
+    messages = [message(one) for one in item.get("events", [item.get("event")])]
+    if item.get("corrupt"):
+        messages[-1] = messages[-1][:-1] + bytes([messages[-1][-1] ^ 1])
+    return b"".join(messages)
+
+
+def message(told: dict[str, Any]) -> bytes:
+    """One binary message: string headers, and a JSON payload where it has one.
+
+    Its kind follows from its headers: `:exception-type`, `:error-code`, else an event.
+    """
+    kind = {":exception-type": "exception", ":error-code": "error"}
+    headers = {":message-type": next((kind[name] for name in kind if name in told), "event")}
+    headers |= {name: text for name, text in told.items() if name.startswith(":")}
+    payload = b""
+    if "payload" in told:
+        headers.setdefault(":content-type", "application/json")
+        payload = json.dumps(told["payload"], ensure_ascii=False).encode()
+    return sealed(b"".join(string_header(*one) for one in headers.items()), payload)
+
+
+def string_header(name: str, text: str) -> bytes:
+    """One header whose value is a string."""
+    value = text.encode()
+    return bytes([len(name)]) + name.encode() + b"\x07" + len(value).to_bytes(2) + value
+
+
+def sealed(headers: bytes, payload: bytes) -> bytes:
+    """Headers and payload as a message with its lengths and checksums."""
+    prelude = (16 + len(headers) + len(payload)).to_bytes(4) + len(headers).to_bytes(4)
+    whole = prelude + zlib.crc32(prelude).to_bytes(4) + headers + payload
+    return whole + zlib.crc32(whole).to_bytes(4)
+
+
 def _pieces(response: dict[str, Any]) -> tuple[list[tuple[float, bytes]], bytes]:
     """What is sent when, and what the compression still holds at the end."""
     is_packed = response.get("headers", {}).get("content-encoding") == "gzip"
     packer = zlib.compressobj(6, zlib.DEFLATED, zlib.MAX_WBITS | 16) if is_packed else None
     pieces: list[tuple[float, bytes]] = []
     for item in response.get("script", []):
-        data = item["send"].encode()
+        data = _item(item)
         if packer is not None:
             data = packer.compress(data)
             if item.get("flush", True):
