@@ -36,6 +36,9 @@ _STATUS = {
     529: Outcome.OVERLOADED,
 }
 
+_TELLING = 8
+"""Characters from which on a repetition is no chance."""
+
 _CODE_FIELDS = ("code", "type", "status", "__type", "error_code", "reason")
 """Where an error object holds its code, the most telling first."""
 
@@ -166,9 +169,19 @@ def fault_word(told: str | None) -> str | None:
 
 
 def without_secret(told: str | None, secrets: tuple[str, ...]) -> str | None:
-    """Return a provider's word; None where it repeats a secret, or is part of one."""
-    if told is None or any(
-        secret in told or (len(told) > 7 and told in secret) for secret in secrets
-    ):
+    """Return a provider's word; None where it repeats a secret, or a piece of one.
+
+    Words and secrets of under eight characters must be equal: a server of one's own may have the
+    key "x".
+    """
+    if told is None or any(_repeats(told, secret) for secret in secrets):
         return None
     return told
+
+
+def _repeats(told: str, secret: str) -> bool:
+    if told == secret:
+        return True
+    return (len(secret) >= _TELLING and secret in told) or (
+        len(told) >= _TELLING and told in secret
+    )

@@ -17,7 +17,7 @@ from time import monotonic_ns
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from httpcore2 import default_ssl_context
+from httpx2 import create_ssl_context
 
 from pacewatch.words.outcome import Outcome
 from probe.arrivals import BrokenLink
@@ -250,7 +250,7 @@ def _context_of(target: Target) -> ssl.SSLContext | None:
 @lru_cache(maxsize=16)
 def tls_context(ca_file: str | None) -> ssl.SSLContext:
     """Return the context of a region: the host's authorities, and its own file's beside them."""
-    context = default_ssl_context(_trust_env=False)
+    context = create_ssl_context(trust_env=False)
     if ca_file is not None:
         context.load_verify_locations(ca_file)
     context.set_alpn_protocols(["http/1.1"])

@@ -169,3 +169,8 @@ def test_a_word_that_repeats_a_secret_or_is_a_piece_of_one_is_not_kept():
     assert without_secret("a boat", secrets) == "a boat"
     assert without_secret("invalid_api_key", secrets) == "invalid_api_key"
     assert without_secret(None, secrets) is None
+
+
+def test_a_key_of_one_letter_hides_no_word_but_itself():
+    assert without_secret("max_tokens", ("x",)) == "max_tokens"
+    assert without_secret("x", ("x",)) is None

@@ -1,0 +1,120 @@
+"""The probe and the simulator, which share no code of the wire, understand one another."""
+
+import asyncio
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from uuid import uuid4
+
+import pytest
+from support.simulator import RunningSimulator, running_simulator
+
+from pacewatch.blanks import simulate
+from pacewatch.catalog import read_catalog
+from pacewatch.words.endpoint import READ_PROTOCOLS, Endpoint
+from pacewatch.words.figures import figures_of
+from pacewatch.words.flag import Flag
+from pacewatch.words.outcome import Outcome
+from pacewatch.words.slot import Load, Purpose, Workload
+from pacewatch.words.timing import Run, Timing, WorkerName
+from pacewatch.words.wire import Task
+from probe.run import make_run
+
+READABLE = [
+    simulate(endpoint)
+    for endpoint in read_catalog().endpoints.values()
+    if endpoint.protocol in READ_PROTOCOLS
+]
+BY_ID = {endpoint.id: endpoint for endpoint in READABLE}
+REGION = "eu-west"
+TRIES = 6
+
+
+@pytest.fixture(scope="module")
+def simulator() -> Iterator[RunningSimulator]:
+    with running_simulator(*READABLE, regions=(REGION,)) as running:
+        yield running
+
+
+@pytest.fixture(autouse=True)
+def no_faults(simulator: RunningSimulator) -> Iterator[None]:
+    yield
+    simulator.clear()
+
+
+async def run_of(
+    simulator: RunningSimulator, endpoint: Endpoint, output_tokens: int, requests: int = 1
+) -> Run:
+    now = datetime.now(UTC)
+    workload = Workload(name="short", input_tokens=100, output_tokens=output_tokens)
+    return await make_run(
+        task=Task(
+            run_id=uuid4(),
+            endpoint=endpoint.id,
+            workload=workload.name,
+            load=Load.SINGLE if requests == 1 else Load.PARALLEL,
+            slot_at=now,
+            purpose=Purpose.MANUAL,
+            valid_until=now,
+        ),
+        endpoint=endpoint,
+        workload=workload,
+        region=simulator.region(REGION),
+        key=None,
+        requests=requests,
+        simulated=True,
+        worker=WorkerName(id="w", version="0", catalog="c"),
+        execution=uuid4(),
+        beside=0,
+    )
+
+
+def timed(simulator: RunningSimulator, id: str, output_tokens: int = 30) -> Timing:
+    return asyncio.run(run_of(simulator, BY_ID[id], output_tokens)).timings[0]
+
+
+def test_every_endpoint_of_the_demo_is_measured(simulator):
+    async def all_of_them() -> list[Run]:
+        return list(await asyncio.gather(*(run_of(simulator, e, 60) for e in READABLE)))
+
+    runs = asyncio.run(all_of_them())
+
+    assert len(runs) > 20
+    for run in runs:
+        (timing,) = run.timings
+        figures = figures_of(timing)
+        assert (run.endpoint, timing.outcome) == (run.endpoint, Outcome.OK)
+        assert figures.output_tokens_per_s is not None, run.endpoint
+        assert figures.ttft_s is not None, run.endpoint
+        assert timing.provider_tokens is not None, run.endpoint
+        assert {Flag.DEGENERATE, Flag.CACHED, Flag.BURST}.isdisjoint(timing.flags), run.endpoint
+        assert run.simulated
+
+
+@pytest.mark.parametrize(
+    ("id", "tolerance", "tokens"),
+    [("anthropic/claude-opus-4.8", 0.005, 150), ("cerebras/gpt-oss-120b", 0.03, 900)],
+)
+def test_a_lone_answers_speed_is_the_published_one(simulator, id, tolerance, tokens):
+    truth = BY_ID[id].published_tokens_per_s
+    assert truth is not None
+    errors: list[float] = []
+    while len(errors) < TRIES and min(errors, default=1.0) > tolerance:  # a busy host is late
+        figures = figures_of(timed(simulator, id, tokens))
+        errors.append(abs((figures.output_tokens_per_s or 0) / truth - 1))
+
+    assert min(errors) <= tolerance, errors
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "outcome"),
+    [
+        ("fail", {"status": 500}, Outcome.SERVER_ERROR),
+        ("fail", {"status": 503}, Outcome.OVERLOADED),
+        ("rate-limit", {}, Outcome.RATE_LIMITED),
+    ],
+)
+def test_a_fault_of_the_simulator_is_the_outcome_it_means(simulator, kind, options, outcome):
+    for id in ("groq/llama-3.3-70b", "anthropic/claude-opus-4.8"):
+        simulator.switch_on(kind, id, **options)
+
+        assert timed(simulator, id).outcome is outcome
