@@ -25,6 +25,9 @@ RegionName = Annotated[
     str | None, typer.Option("--region", help="The region of the file that this machine stands in.")
 ]
 
+_DEMO_PACE = "Figures come in seconds, a median of each endpoint within a day of eight minutes"
+_REAL_PACE = "Each endpoint is measured once at once; its median is shown from the sixth run on"
+
 
 def add_to(app: typer.Typer) -> None:
     """Mount this file's command."""
@@ -50,16 +53,19 @@ def up(
     choice = choose(environment, demo=demo, region=region)
     simulated = choice.fleet is None
     folder = state_folder(environment, simulated=simulated, uid=os.geteuid())
-    with hold(folder, simulated=simulated) as state:
-        if reason := why_no_listening(host, port):
-            raise StackError(
-                f"{host}:{port}: {reason[:1].lower()}{reason[1:]} "
-                "(allowed: a free address; --listen host:port names it)"
-            )
-        _introduce(choice, state)
-        if choice.fleet is not None:
-            _consent(choice.fleet, state, yes=yes)
-        _run(choice, state, host, port)
+    try:
+        with hold(folder, simulated=simulated) as state:
+            if reason := why_no_listening(host, port):
+                raise StackError(
+                    f"{host}:{port}: {reason[:1].lower()}{reason[1:]} "
+                    "(allowed: a free address; --listen host:port names it)"
+                )
+            _introduce(choice, state)
+            if choice.fleet is not None:
+                _consent(choice.fleet, state, yes=yes)
+            _run(choice, state, host, port)
+    except OSError as error:
+        raise StackError(f"{error.filename or folder}: {error.strerror or error}") from error
 
 
 def _introduce(choice: "Choice", state: "State") -> None:
@@ -68,8 +74,7 @@ def _introduce(choice: "Choice", state: "State") -> None:
     if choice.fleet is None:
         _say(f"Pacewatch {__version__}, DEMO: every provider and every figure is simulated")
     else:
-        where = choice.regions[0]
-        _say(f"Pacewatch {__version__}: {len(choice.fleet.endpoints)} to probe, from {where}")
+        _say(f"Pacewatch {__version__}, measuring from region {choice.regions[0]}")
     for note in choice.notes:
         _say(note)
     _say(f"State is kept in {state.folder}")
@@ -102,6 +107,7 @@ def _run(choice: "Choice", state: "State", host: str, port: int) -> None:
         state.announce(site.aggregator_url)
         _start(supervisor, choice, site)
         _say(f"Board: {site.aggregator_url}")
+        _say(_DEMO_PACE if choice.fleet is None else _REAL_PACE)
         _say("Ctrl-C stops everything")
         supervisor.wait_until_ready()
         supervisor.watch()

@@ -17,6 +17,7 @@ from importlib.metadata import version
 from pathlib import Path
 from urllib.parse import quote
 
+from pacewatch.stack.orphan import dies_with_us
 from pacewatch.stack.part import Stop
 from pacewatch.stack.ports import kept_port
 from pacewatch.stack.servant import PACKAGE, Servant, reachable_binaries, servant
@@ -219,6 +220,7 @@ def run_once(postgres: Postgres, program: str, *words: str, feed: str = "") -> N
         cwd=postgres.data,
         env=server_environment(),
         start_new_session=True,  # a Ctrl-C is not meant for it
+        preexec_fn=dies_with_us(),
     )
     if done.returncode:
         said = (done.stderr.strip() or done.stdout.strip() or "nothing").splitlines()[-1]

