@@ -24,7 +24,7 @@ from probe.outbox import Outbox
 logger = logging.getLogger(__name__)
 
 FIRST_RETRY_S = 1.0
-"""Pause before the next heartbeat while none was ever answered, seconds."""
+"""The first pause before the next heartbeat while none was ever answered, seconds."""
 
 
 class Heartbeat:
@@ -64,7 +64,8 @@ class Heartbeat:
         self._stop.set()
 
     def run(self) -> None:
-        """Beat until `stop`."""
+        """Beat until `stop`; until the first answer sooner, in pauses that double."""
+        first_s = FIRST_RETRY_S
         while not self._stop.is_set():
             try:
                 self.beat()
@@ -72,7 +73,7 @@ class Heartbeat:
                 self._voice.trouble(f"no heartbeat: {str(error) or type(error).__name__}")
             waits_s = self._every_s
             if not self.answered.is_set():
-                waits_s = min(FIRST_RETRY_S, waits_s)
+                waits_s, first_s = min(first_s, waits_s), first_s * 2
             self._stop.wait(waits_s)
 
     def beat(self) -> None:

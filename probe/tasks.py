@@ -59,6 +59,7 @@ class ClosedChannel(kombu_redis.Channel):
     broker.
     """
 
+    do_restore = False  # what was taken and not begun is given back by name, or sent again
     heard_at = 0.0
 
     def _brpop_read(self, **options: Any) -> Any:
