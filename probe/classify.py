@@ -4,12 +4,10 @@ The most specific wins. Whatever falls through is `internal`, is logged with its
 counts against a provider. No text of a fault holds a key or a prompt.
 """
 
-import json
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 import httpcore2
 
@@ -23,6 +21,7 @@ from probe.headers import retry_after_s
 from probe.network import NotHttp
 from probe.protocols.foreign import word
 from probe.protocols.interface import MalformedAnswer
+from probe.refusal import plain_code, read_refusal
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -39,8 +38,13 @@ _STATUS = {
 _TELLING = 8
 """Characters from which on a repetition is no chance."""
 
-_CODE_FIELDS = ("code", "type", "status", "__type", "error_code", "reason")
-"""Where an error object holds its code, the most telling first."""
+_CLOCK_CODES = frozenset({"requesttimetooskewed", "requestexpired"})
+_SIGNATURE_CODES = frozenset({"invalidsignatureexception", "signaturedoesnotmatch"})
+_CLOCK_WORDS = ("signature expired", "signature not yet current")
+"""How AWS says that a signature is good but for its time, which was that of our clock."""
+
+_MAX_WAIT_S = 366 * 86_400
+"""A longer wait is none that anybody meant."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,59 +57,44 @@ class Ending:
 
 def of_status(status: int, headers: Mapping[str, str], body: bytes, now: datetime) -> Ending:
     """Return the ending of an answer whose status is not 2xx."""
-    codes = list(_codes(body))
-    if (named := headers.get("x-amzn-errortype")) is not None:
-        codes.append(named.split(":")[0])
-    outcome = _STATUS.get(status) or _of_class(status)
-    if status >= 400:
-        outcome = next((told for code in codes if (told := outcome_of_code(code))), outcome)
+    told = read_refusal(body, now)
+    codes = list(told.codes)
+    if (named := word(headers.get("x-amzn-errortype"))) is not None:
+        codes.append(plain_code(named))
+    wait_s = retry_after_s(headers, now)
+    wait_s = told.retry_after_s if wait_s is None else wait_s
+    kind = told.code or (codes[-1] if codes else None)
     return Ending(
-        outcome=outcome,
+        outcome=_of_refusal(status, codes, told.message),
         fault=Fault(
             status=status,
-            type=fault_word(codes[0]) if codes else None,
-            retry_after_s=retry_after_s(headers, now),
+            type=fault_word(kind),
+            retry_after_s=wait_s if wait_s is not None and wait_s <= _MAX_WAIT_S else None,
         ),
     )
+
+
+def _of_refusal(status: int, codes: list[str], message: str) -> Outcome:
+    if status >= 400:
+        if _is_our_clock(codes, message):
+            log.event(_LOGGER, "probe.clock_refused", level=logging.ERROR, status=status)
+            return Outcome.INTERNAL
+        if (told := next(filter(None, map(outcome_of_code, codes)), None)) is not None:
+            return told
+    return _STATUS.get(status) or _of_class(status)
+
+
+def _is_our_clock(codes: list[str], message: str) -> bool:
+    plain = {code.casefold() for code in codes}
+    if plain & _CLOCK_CODES:
+        return True
+    return bool(plain & _SIGNATURE_CODES) and message.casefold().startswith(_CLOCK_WORDS)
 
 
 def _of_class(status: int) -> Outcome:
     if status >= 500:
         return Outcome.SERVER_ERROR
     return Outcome.REJECTED if status >= 300 else Outcome.MALFORMED
-
-
-def _codes(body: bytes) -> Iterator[str]:
-    """Yield the error codes and types that a body tells, the most telling first."""
-    try:
-        told: Any = json.loads(body)
-    except (ValueError, RecursionError):
-        return
-    if isinstance(told, list) and told:
-        told = told[0]
-    for level in _levels(told):
-        for field in _CODE_FIELDS:
-            if code := word(level.get(field)):
-                yield code.rpartition("#")[2]
-
-
-def _levels(told: object) -> Iterator[dict[str, Any]]:
-    """Yield the objects that may hold the code: the error, what lies in it, what it lies in."""
-    if not isinstance(told, dict):
-        return
-    error = told.get("error")
-    if isinstance(error, str) and "code" not in told:
-        yield {"code": error}
-    if isinstance(error, dict):
-        yield error
-        inner = error.get("innererror") or error.get("inner_error")
-        if isinstance(inner, dict):
-            yield inner
-        details = error.get("details")
-        for detail in details if isinstance(details, list) else ():
-            if isinstance(detail, dict):
-                yield detail
-    yield told
 
 
 def of_exception(error: Exception, *, status: int | None, has_ended: bool) -> Ending:

@@ -169,6 +169,7 @@ async def _exchange(question: Question, link: Link, seen: Seen, alarm: Alarm) ->
         seen.ending = classify.of_status(response.status, told, body, now)
         adapt.learn(question.endpoint, response.status, body)
         return
+    seen.told = headers.server_timings(told)
     await _read_answer(question.protocol, link, response, unpacker, seen, alarm)
 
 

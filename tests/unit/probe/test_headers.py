@@ -2,8 +2,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from pacewatch.words.timing import RateLimits
-from probe.headers import rate_limits, request_id, retry_after_s
+from pacewatch.words.timing import RateLimits, ServerTimings
+from probe.headers import rate_limits, request_id, retry_after_s, server_timings
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -24,6 +24,13 @@ NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
             10,
         ),
         ({"retry-after": "2026-03-01T12:00:05Z"}, 5),
+        ({"retry-after": "250ms"}, 0.25),
+        ({"retry-after": "1m30s"}, 90),
+        ({"retry-after": "-5"}, None),
+        ({"retry-after": "nan"}, None),
+        ({"retry-after": "1772366405"}, 5),
+        ({"x-ms-retry-after-ms": "1500"}, 1.5),
+        ({"retry-after-ms": "soon", "retry-after": "2"}, 2),
     ],
 )  # fmt: skip
 def test_a_wait_is_told_as_seconds_or_as_a_moment(headers, wait_s):
@@ -53,22 +60,56 @@ def test_rate_limits_have_one_form():
     )
 
 
-def test_rate_limits_go_by_several_names():
+LIMIT, LEFT, RESET = "limit", "remaining", "reset"
+
+
+@pytest.mark.parametrize(
+    ("names", "resets", "what"),
+    [
+        ("x-ratelimit-{}-requests", "30", "requests"),
+        ("x-ratelimit-{}-tokens", "30s", "tokens"),
+        ("anthropic-ratelimit-requests-{}", "2026-03-01T12:00:30Z", "requests"),
+        ("anthropic-ratelimit-tokens-{}", "2026-03-01T12:00:30Z", "tokens"),
+        ("anthropic-ratelimit-input-tokens-{}", "2026-03-01T12:00:30Z", "tokens"),
+        ("anthropic-ratelimit-output-tokens-{}", "2026-03-01T12:00:30Z", "tokens"),
+        ("x-ratelimit-{}-requests-day", "30.0", "requests"),
+        ("x-ratelimit-{}-tokens-minute", "30.0", "tokens"),
+        ("x-ratelimit-{}-tokens-prompt", "30", "tokens"),
+        ("x-ratelimit-{}-tokens-generated", "30", "tokens"),
+        ("x-ratelimit-{}", "1772366430000", "requests"),
+        ("ratelimit-{}", "30", "requests"),
+        ("x-tokenlimit-{}", "30", "tokens"),
+    ],
+)
+def test_rate_limits_go_by_several_names(names, resets, what):
+    told = rate_limits(
+        {names.format(LEFT): "49", names.format(LIMIT): "50", names.format(RESET): resets}, NOW
+    )
+
+    assert told == RateLimits(
+        **{f"{what}_left": 49, f"{what}_limit": 50, f"{what}_reset_s": pytest.approx(30)}
+    )
+
+
+def test_of_several_limits_the_one_of_which_the_smallest_part_is_left_is_told():
     told = rate_limits(
         {
-            "anthropic-ratelimit-requests-limit": "50",
-            "anthropic-ratelimit-requests-remaining": "49",
-            "anthropic-ratelimit-requests-reset": "2026-03-01T12:00:30Z",
             "x-ratelimit-remaining-tokens-minute": "500",
-            "x-ratelimit-remaining-tokens-day": "9",
+            "x-ratelimit-limit-tokens-minute": "1000",
+            "x-ratelimit-remaining-tokens-day": "900",
+            "x-ratelimit-limit-tokens-day": "10000",
             "x-ratelimit-reset-tokens-day": "1772366460",
         },
         NOW,
     )
 
-    assert told is not None
-    assert (told.requests_left, told.requests_limit, told.requests_reset_s) == (49, 50, 30)
-    assert (told.tokens_left, told.tokens_reset_s) == (500, 60)
+    assert told == RateLimits(tokens_left=900, tokens_limit=10_000, tokens_reset_s=60)
+
+
+def test_a_limit_without_its_size_is_told_where_nothing_is_known_to_be_scarcer():
+    told = rate_limits({"x-ratelimit-remaining-tokens-day": "9"}, NOW)
+
+    assert told == RateLimits(tokens_left=9)
 
 
 @pytest.mark.parametrize(
@@ -84,3 +125,12 @@ def test_the_providers_request_id_goes_by_several_names():
     assert request_id({"x-request-id": "r2", "request-id": "r1"}) == "r2"
     assert request_id({"x-request-id": "x" * 1000}) is None
     assert request_id({}) is None
+
+
+def test_a_provider_may_tell_its_own_time_before_the_answer():
+    told = server_timings(
+        {"fireworks-server-time-to-first-token": "0.08", "fireworks-route": "a", "server": "x"}
+    )
+
+    assert told == ServerTimings(ttft_s=0.08, as_told={"server-time-to-first-token": "0.08"})
+    assert server_timings({"server": "x"}) is None
