@@ -12,6 +12,9 @@ from probe.disk import Disk
 
 _NOTE = "clock_offset_s"
 
+WORTH_KEEPING_S = 0.1
+"""An offset nearer than this to the one on the disk is not written, seconds."""
+
 Wall = Callable[[], datetime]
 
 
@@ -28,15 +31,18 @@ class Clock:
         self._disk = disk
         self.wall = wall
         kept = disk.note(_NOTE)
-        self.offset_s: float | None = None if kept is None else float(kept)
+        self._kept_s: float | None = None if kept is None else float(kept)
+        self.offset_s = self._kept_s
 
     def learn(self, asked_at: datetime, answered_at: datetime, centre_at: datetime) -> float:
         """Take the offset from one answer: our clock before and after it, and the centre's time in
         it; return the offset in seconds.
         """
-        self.offset_s = offset_s(asked_at, answered_at, centre_at)
-        self._disk.keep_note(_NOTE, repr(self.offset_s))
-        return self.offset_s
+        learnt_s = self.offset_s = offset_s(asked_at, answered_at, centre_at)
+        if self._kept_s is None or abs(learnt_s - self._kept_s) > WORTH_KEEPING_S:
+            self._disk.keep_note(_NOTE, repr(learnt_s))
+            self._kept_s = learnt_s
+        return learnt_s
 
     def centre_now(self) -> datetime:
         """Return the centre's time, as far as it is known: without an offset, our own."""

@@ -27,3 +27,13 @@ def test_the_offset_outlives_the_worker(tmp_path):
         Clock(disk).learn(CENTRE + AHEAD, CENTRE + AHEAD, CENTRE)
     with Disk(tmp_path, simulated=False) as disk:
         assert Clock(disk).offset_s == 7_200.0
+
+
+def test_small_steps_of_the_offset_reach_the_disk_once_they_add_up(tmp_path):
+    with Disk(tmp_path, simulated=False) as disk:
+        clock = Clock(disk)
+        for step in range(5):
+            there = CENTRE + timedelta(seconds=0.06 * step)
+            clock.learn(there, there, CENTRE)
+    with Disk(tmp_path, simulated=False) as disk:
+        assert Clock(disk).offset_s == 0.24
