@@ -4,6 +4,7 @@ one says only in trouble can be had from it at once.
 
 import gzip
 import json
+import sys
 import threading
 from collections import deque
 from collections.abc import Iterator
@@ -44,6 +45,11 @@ class Inlet(ThreadingHTTPServer):
         """Wait until `holds(self)`; a test that waits longer fails."""
         with self.changed:
             assert self.changed.wait_for(lambda: holds(self), timeout_s), "waited in vain"
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing of a worker that was killed while it was spoken to."""
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
 
     def runs(self) -> list[str]:
         return [record["run"] for record in self.stored.values()]
