@@ -8,7 +8,7 @@ from enum import StrEnum
 from aggregator.board import BoardSeries
 from aggregator.cells import Cell, State
 from aggregator.rows import EndpointRow
-from pacewatch.words.text import age_text, word_text
+from pacewatch.words.text import age_text, speed_text, word_text
 
 
 class Tone(StrEnum):
@@ -76,8 +76,17 @@ def _shortfalls(cell: Cell) -> list[Remark]:
         return [Remark(tone=Tone.QUIET, text="no run yet" if cell.latest is None else "no run now")]
     if cell.state is State.INSUFFICIENT:
         most = max(statistic.runs for statistic in cell.statistics.values())
-        return [Remark(tone=Tone.QUIET, text=f"{most} of {cell.fewest_runs} runs for a median")]
+        text = f"{most} of {cell.fewest_runs} runs for a median{_latest(cell)}"
+        return [Remark(tone=Tone.QUIET, text=text)]
     return []
+
+
+def _latest(cell: Cell) -> str:
+    """Return what the latest run measured, where there is no median to show yet."""
+    latest = cell.latest
+    if latest is None or latest.output_tokens_per_s is None:
+        return ""
+    return f"; the latest: {speed_text(latest.output_tokens_per_s)} tokens/s"
 
 
 def _quiet(facts: EndpointRow, cell: Cell) -> list[Remark]:

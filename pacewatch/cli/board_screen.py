@@ -143,5 +143,7 @@ def _quiet(endpoint: Document, cell: Document) -> str:
     if cell["state"] == "unmeasured":
         return "no run yet" if cell["latest"] is None else "no run now"
     if cell["state"] == "insufficient":
-        return f"{cell['runs']} of {cell['fewest_runs']} runs"
+        latest = cell["latest"]["output_tokens_per_s"]
+        told = "" if latest is None else f", latest {speed_text(latest)}"
+        return f"{cell['runs']} of {cell['fewest_runs']} runs{told}"
     return "answer only" if cell["latest"]["answer_only"] else "ok"
