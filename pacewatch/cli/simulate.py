@@ -45,11 +45,11 @@ def slow(
 @simulate_app.command()
 def fail(
     target: Target,
-    status: Annotated[int, typer.Option(help="HTTP status of the answers, 400 to 599.")] = 500,
+    status: Annotated[int, typer.Option(help="HTTP status of the answers, 300 to 599.")] = 500,
     region: Region = None,
     as_json: AsJson = False,
 ) -> None:
-    """Answer every request with a server error."""
+    """Answer every request with a status, by default that of a server error."""
     _switch_on("fail", target, region, as_json, status=status)
 
 
@@ -86,6 +86,58 @@ def not_served(target: Target, region: Region = None, as_json: AsJson = False) -
 def auth(target: Target, region: Region = None, as_json: AsJson = False) -> None:
     """Answer that the key is not accepted, with 401."""
     _switch_on("auth", target, region, as_json)
+
+
+@simulate_app.command()
+def payment(target: Target, region: Region = None, as_json: AsJson = False) -> None:
+    """Answer that the account has no credit left, each provider in its own way."""
+    _switch_on("payment", target, region, as_json)
+
+
+@simulate_app.command()
+def retired(target: Target, region: Region = None, as_json: AsJson = False) -> None:
+    """Answer that the model is served no longer, each provider in its own way."""
+    _switch_on("retired", target, region, as_json)
+
+
+@simulate_app.command("stream-error")
+def stream_error(
+    target: Target,
+    why: Annotated[str, typer.Option(help="overloaded, rate-limit or server.")] = "overloaded",
+    region: Region = None,
+    as_json: AsJson = False,
+) -> None:
+    """Tell an error in the middle of answers that began well."""
+    _switch_on("stream-error", target, region, as_json, why=why)
+
+
+@simulate_app.command("filter")
+def filter_answers(target: Target, region: Region = None, as_json: AsJson = False) -> None:
+    """Stop answers in the middle, as a content filter does."""
+    _switch_on("filter", target, region, as_json)
+
+
+@simulate_app.command()
+def empty(target: Target, region: Region = None, as_json: AsJson = False) -> None:
+    """End answers well, without a word in them."""
+    _switch_on("empty", target, region, as_json)
+
+
+@simulate_app.command()
+def broken(
+    target: Target,
+    how: Annotated[str, typer.Option(help="A way from the reference, as reset or long-line.")],
+    region: Region = None,
+    as_json: AsJson = False,
+) -> None:
+    """Break the rules of the wire."""
+    _switch_on("broken", target, region, as_json, how=how)
+
+
+@simulate_app.command()
+def cache(target: Target, region: Region = None, as_json: AsJson = False) -> None:
+    """Keep prompts by how they begin, and answer known ones sooner."""
+    _switch_on("cache", target, region, as_json)
 
 
 @simulate_app.command()
@@ -155,9 +207,13 @@ def _show(faults: list[dict[str, Any]]) -> None:
         typer.echo("no fault is on")
     for fault in faults:
         rest = fault.keys() - {"kind", "target", "region"}
-        options = "".join(f", {name} {fault[name]:g}" for name in sorted(rest))
+        options = "".join(f", {name} {_written(fault[name])}" for name in sorted(rest))
         where = f"from {fault['region']}" if fault["region"] else "from all regions"
         typer.echo(f"on: {fault['kind']} {fault['target']}{options}, {where}")
+
+
+def _written(value: float | str) -> str:
+    return value if isinstance(value, str) else f"{value:g}"
 
 
 def _address() -> "Address":

@@ -23,6 +23,40 @@ class FaultKind(StrEnum):
     NOT_SERVED = "not-served"
     AUTH = "auth"
     DISCONNECT = "disconnect"
+    PAYMENT = "payment"
+    RETIRED = "retired"
+    STREAM_ERROR = "stream-error"
+    FILTER = "filter"
+    EMPTY = "empty"
+    BROKEN = "broken"
+    CACHE = "cache"
+
+
+class Trouble(StrEnum):
+    """What a provider says is wrong, inside an answer that has begun."""
+
+    OVERLOADED = "overloaded"
+    RATE_LIMIT = "rate-limit"
+    SERVER = "server"
+
+
+class How(StrEnum):
+    """How a broken server breaks the rules of the wire."""
+
+    RESET = "reset"
+    CLEAN_CLOSE = "clean-close"
+    SILENT = "silent"
+    SLOW_HEAD = "slow-head"
+    ENDLESS_HEAD = "endless-head"
+    HTML = "html"
+    HTTP2 = "http2"
+    GARBAGE = "garbage"
+    LONG_LINE = "long-line"
+    ENDLESS = "endless"
+    ENDLESS_NOTHING = "endless-nothing"
+    KEEP_ALIVE = "keep-alive"
+    BOMB = "bomb"
+    TRICKLE = "trickle"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +76,10 @@ class Fault:
     """`fail`: the HTTP status of the answer."""
     retry_after_s: int = 20
     """`rate-limit`: the wait that the answer asks for."""
+    why: Trouble = Trouble.OVERLOADED
+    """`stream-error`: what is told."""
+    how: How = How.RESET
+    """`broken`: what the server does."""
 
     def hits(self, *, endpoint: str, provider: str, region: str) -> bool:
         """Tell whether a request of that endpoint from that region meets the fault."""
@@ -63,23 +101,42 @@ class Effect:
     """The newest fault that answers with an error in place of a stream."""
     is_stalled: bool = False
     is_disconnected: bool = False
+    trouble: Trouble | None = None
+    """What is told inside an answer, in place of its rest."""
+    is_filtered: bool = False
+    is_empty: bool = False
+    how: How | None = None
+    """How the server is broken."""
+    keeps_prompts: bool = False
     kinds: tuple[str, ...] = ()
 
 
 NO_EFFECT = Effect()
 
-_REFUSING = frozenset({FaultKind.FAIL, FaultKind.RATE_LIMIT, FaultKind.NOT_SERVED, FaultKind.AUTH})
+_REFUSING = frozenset(
+    {
+        FaultKind.FAIL,
+        FaultKind.RATE_LIMIT,
+        FaultKind.NOT_SERVED,
+        FaultKind.RETIRED,
+        FaultKind.AUTH,
+        FaultKind.PAYMENT,
+    }
+)
 _OPTIONS: Mapping[FaultKind, frozenset[str]] = {
     FaultKind.SLOW: frozenset({"factor", "ttft_add_s"}),
     FaultKind.FAIL: frozenset({"status"}),
     FaultKind.RATE_LIMIT: frozenset({"retry_after_s"}),
+    FaultKind.STREAM_ERROR: frozenset({"why"}),
+    FaultKind.BROKEN: frozenset({"how"}),
 }
 _RANGES: Mapping[str, tuple[float, float]] = {
     "factor": (0.001, 100.0),
     "ttft_add_s": (0.0, 600.0),
-    "status": (400, 599),
+    "status": (300, 599),
     "retry_after_s": (0, 3_600),
 }
+_WORDS: Mapping[str, type[Trouble] | type[How]] = {"why": Trouble, "how": How}
 
 
 @dataclass(slots=True, kw_only=True)
@@ -114,12 +171,19 @@ class Faults:
         met = [f for f in self.on if f.hits(endpoint=endpoint, provider=provider, region=region)]
         kinds = {fault.kind for fault in met}
         refusing = [fault for fault in met if fault.kind in _REFUSING]
+        newest = {fault.kind: fault for fault in met}
+        told, broken = newest.get(FaultKind.STREAM_ERROR), newest.get(FaultKind.BROKEN)
         return Effect(
             factor=math.prod(f.factor for f in met),
             ttft_add_s=sum(f.ttft_add_s for f in met),
             refused=refusing[-1] if refusing else None,
             is_stalled=FaultKind.STALL in kinds,
             is_disconnected=FaultKind.DISCONNECT in kinds,
+            trouble=told.why if told else None,
+            is_filtered=FaultKind.FILTER in kinds,
+            is_empty=FaultKind.EMPTY in kinds,
+            how=broken.how if broken else None,
+            keeps_prompts=FaultKind.CACHE in kinds,
             kinds=tuple(sorted(kinds)),
         )
 
@@ -135,6 +199,7 @@ def parse_fault(raw: object, *, endpoints: Collection[str], regions: Collection[
             f'fault {kind}: unknown field "{unknown[0]}" (known: {", ".join(sorted(allowed))})'
         )
     options = {name: _number(kind, name, raw[name]) for name in raw.keys() & _RANGES.keys()}
+    options |= {name: _word(kind, name, raw[name]) for name in raw.keys() & _WORDS.keys()}
     if kind is FaultKind.SLOW and not options:
         raise WireError("fault slow: a factor or seconds to add to the first token are needed")
     return Fault(
@@ -183,6 +248,16 @@ def _number(kind: FaultKind, name: str, raw: object) -> Any:
         form = "a whole number" if whole else "a number"
         raise WireError(f"fault {kind}: {name} must be {form} from {low:g} to {high:g}")
     return raw
+
+
+def _word(kind: FaultKind, name: str, raw: object) -> Trouble | How:
+    try:
+        return _WORDS[name](str(raw))
+    except ValueError:
+        known = ", ".join(_WORDS[name])
+        raise WireError(
+            f'fault {kind}: {name} "{str(raw)[:40]}" is unknown (known: {known})'
+        ) from None
 
 
 def fault_json(fault: Fault) -> dict[str, Any]:

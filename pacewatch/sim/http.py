@@ -3,10 +3,11 @@
 import asyncio
 import logging
 import socket
+import struct
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 MAX_HEAD_BYTES = 32 * 1024
 MAX_BODY_BYTES = 4 * 1024 * 1024
@@ -30,6 +31,8 @@ class Request:
     method: str
     path: str
     """Decoded, without the query."""
+    query: Mapping[str, str]
+    """Of a repeated name the last."""
     headers: Mapping[str, str]
     """Names in small letters; of a repeated one the last."""
     body: bytes
@@ -52,6 +55,11 @@ class Reply:
         """Answer on the connection."""
         self._reader = reader
         self._writer = writer
+
+    @property
+    def connection(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        """Return both halves of the connection."""
+        return self._reader, self._writer
 
     async def whole(
         self, status: int, body: bytes, headers: Mapping[str, str] | None = None
@@ -82,8 +90,20 @@ class Reply:
         self._writer.write(b"%x\r\n%b\r\n0\r\n\r\n" % (len(piece), piece))
         await self._writer.drain()
 
+    async def raw(self, data: bytes) -> None:
+        """Send bytes as they are; raises ConnectionError where nobody is there."""
+        self._writer.write(data)
+        await self._writer.drain()
+
     def cut(self) -> None:
         """Break the connection off."""
+        self._writer.transport.abort()
+
+    def reset(self) -> None:
+        """Break the connection off in a way that the other side sees as a reset."""
+        at_once = struct.pack("ii", 1, 0)
+        sock = self._writer.get_extra_info("socket")
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, at_once)
         self._writer.transport.abort()
 
     def is_gone(self) -> bool:
@@ -189,9 +209,11 @@ async def read_request(reader: asyncio.StreamReader) -> Request | BadRequest | N
         body = await asyncio.wait_for(reader.readexactly(length), IDLE_S)
     except asyncio.IncompleteReadError:
         return None
+    target = urlsplit(words[1])
     return Request(
         method=words[0],
-        path=unquote(urlsplit(words[1]).path),
+        path=unquote(target.path),
+        query=dict(parse_qsl(target.query, keep_blank_values=True)),
         headers=headers,
         body=body,
         received_s=asyncio.get_running_loop().time(),

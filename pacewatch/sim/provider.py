@@ -6,18 +6,22 @@ One `ProviderDesk` a region; all share faults and logs.
 import re
 import time
 from collections import Counter
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
-from pacewatch.sim.faults import Effect, Faults
+from pacewatch.sim.broken import Broken, Trickling
+from pacewatch.sim.error_forms import error_answer
+from pacewatch.sim.faults import Effect, Faults, How
 from pacewatch.sim.http import Reply, Request
-from pacewatch.sim.refusals import refusal_json
+from pacewatch.sim.kept_prompts import KeptPrompts
 from pacewatch.sim.requestlog import LineLog
 from pacewatch.sim.route import Asked, Refused, Routes, Served
-from pacewatch.sim.script import make_script, way_s
+from pacewatch.sim.script import Ask, Script, make_script, way_s
 from pacewatch.sim.sse import to_json
 from pacewatch.sim.stream import Stream
+from pacewatch.sim.voices.interface import Stop
 from pacewatch.words.endpoint import Endpoint
 from pacewatch.words.slot import to_rfc3339
 
@@ -33,6 +37,7 @@ class ProviderDesk:
         region: str,
         served: tuple[Served, ...],
         faults: Faults,
+        kept: KeptPrompts,
         requests: LineLog,
         answers: LineLog,
         exact: bool,
@@ -42,6 +47,7 @@ class ProviderDesk:
         self._region = region
         self._routes = Routes(served)
         self._faults = faults
+        self._kept = kept
         self._requests = requests
         self._answers = answers
         self._exact = exact
@@ -65,66 +71,62 @@ class ProviderDesk:
 
     async def _refuse(self, refused: Refused, reply: Reply, request_id: str) -> None:
         refusal = refused.refusal
-        name = "request-id" if refused.provider == "anthropic" else "x-request-id"
-        headers = {name: request_id}
+        answer = error_answer(refused.provider, refused.protocol, refusal, request_id)
+        headers = dict(answer.headers)
         if refusal.retry_after_s is not None:
             headers["retry-after"] = str(refusal.retry_after_s)
-        body = to_json(refusal_json(refused.provider, refusal, request_id))
+        if 300 <= answer.status < 400:
+            headers["location"] = "/moved"
         met = self._faults.effect(
             endpoint=refused.endpoint or "", provider=refused.provider, region=self._region
         )
         self._answers.write(
             {
                 **self._line(refused, request_id),
-                "status": refusal.status,
+                "status": answer.status,
                 "end": "refused",
                 "tokens": 0,
                 "faults": met.kinds,
             }
         )
-        await reply.whole(refusal.status, body, headers)
+        await reply.whole(answer.status, to_json(answer.body), headers)
 
     async def _stream(self, asked: Asked, request: Request, reply: Reply, request_id: str) -> None:
-        endpoint = asked.served.endpoint
+        endpoint, speaker = asked.served.endpoint, asked.served.speaker
+        met = self._effect(endpoint)
+        ask = self._recalled(endpoint, asked.ask) if met.keeps_prompts else asked.ask
         number = self._counts[endpoint.id]
         self._counts[endpoint.id] += 1
         script = make_script(
             asked.served.nature,
-            asked.ask,
+            ask,
             way=way_s(endpoint.provider, self._region),
             seed=f"{self._seed}|{endpoint.id}|{self._region}|{number}",
             exact=self._exact,
         )
-        voice = asked.served.speaker.voice(
-            endpoint, asked.ask, request_id=request_id, created=int(time.time())
-        )
+        voice = speaker.voice(endpoint, ask, request_id=request_id, created=int(time.time()))
         stream = Stream(
-            reply=reply,
+            reply=Trickling.over(reply) if met.how is How.TRICKLE else reply,
             voice=voice,
+            framing=speaker.framing,
+            ask=ask,
             script=script,
             received_s=request.received_s,
             effect=lambda: self._effect(endpoint),
         )
+        broken = Broken(reply, voice, speaker.framing)
         try:
-            await stream.send(asked.ask.prompt_tokens)
+            if met.how is not None and broken.can(met.how):
+                stream.sent.end = "broken"
+                await broken.send(met.how)
+            else:
+                await stream.send()
         finally:
-            sent = stream.sent
-            self._answers.write(
-                {
-                    **self._line(asked, request_id),
-                    "status": 200,
-                    "end": sent.end,
-                    "tokens": sent.tokens,
-                    "reasoning_tokens": sent.reasoning_tokens,
-                    "planned_ttft_s": round(script.ttft_s, 6),
-                    "planned_tokens_per_s": round(script.tokens_per_s, 3),
-                    "ttft_s": _rounded(sent.first_s),
-                    "end_to_end_s": _rounded(sent.last_s),
-                    "tokens_per_s": _rounded(sent.tokens_per_s),
-                    "late_s": _rounded(sent.late_s),
-                    "faults": sorted(sent.faults),
-                }
-            )
+            self._answers.write({**self._line(asked, request_id), **_sent_line(stream, script)})
+
+    def _recalled(self, endpoint: Endpoint, ask: Ask) -> Ask:
+        """Return what is asked with the tokens of the prompt that the provider knew already."""
+        return replace(ask, cached_tokens=self._kept.keep(endpoint.provider, ask.prompt_start))
 
     def _line(self, meant: Asked | Refused, request_id: str) -> dict[str, Any]:
         endpoint = meant.served.endpoint.id if isinstance(meant, Asked) else meant.endpoint
@@ -134,6 +136,29 @@ class ProviderDesk:
             "endpoint": endpoint,
             "x-request-id": request_id,
         }
+
+
+def _sent_line(stream: Stream, script: Script) -> dict[str, Any]:
+    sent, billed = stream.sent, stream.account(Stop.END)
+    return {
+        "status": 200,
+        "end": sent.end,
+        "tokens": sent.tokens,
+        "reasoning_tokens": sent.reasoning_tokens,
+        "billed": {
+            "input": billed.prompt_tokens,
+            "output": billed.output_tokens,
+            "reasoning": billed.reasoning_tokens,
+            "cached_input": billed.cached_tokens,
+        },
+        "planned_ttft_s": round(script.ttft_s + script.hidden_s, 6),
+        "planned_tokens_per_s": round(script.tokens_per_s, 3),
+        "ttft_s": _rounded(sent.first_s),
+        "end_to_end_s": _rounded(sent.last_s),
+        "tokens_per_s": _rounded(sent.tokens_per_s),
+        "late_s": _rounded(sent.late_s),
+        "faults": sorted(sent.faults),
+    }
 
 
 def _rounded(seconds: float | None) -> float | None:

@@ -19,6 +19,13 @@ DEFAULT_OUTPUT_TOKENS = 300
 CHUNKS_PER_S = 500
 """A faster endpoint puts several tokens into a chunk, as real ones do."""
 
+CACHED_SHARE = 0.1
+"""Share of the time to first token that a prompt takes which the provider had kept."""
+CHARS_PER_TOKEN = 4.4
+"""Of a prompt, as a simulated provider counts it."""
+PROMPT_START_CHARS = 282
+"""The first 64 tokens of a prompt, which a provider that keeps prompts knows it by."""
+
 _TTFT_SPREAD = 0.15
 _SPEED_SPREAD = 0.03
 """Standard deviations of the logarithms."""
@@ -49,11 +56,21 @@ class Ask:
     prompt_tokens: int
     max_tokens: int | None = None
     reasons: bool = False
-    """True: reasoning is streamed before the answer."""
+    """True: it reasons before the answer."""
+    shown: float = 1.0
+    """Share of the reasoning that is streamed; the rest is hidden, takes its time and is billed."""
     room_tokens: int = 0
     """Tokens of `max_tokens` that are room for reasoning."""
     wants_usage: bool = False
     wants_metrics: bool = False
+    prompt_start: str = ""
+    """How the prompt begins, for a provider that keeps prompts."""
+    cached_tokens: int = 0
+    """Tokens of the prompt that the provider had kept."""
+    as_array: bool = False
+    """True: the answer is to be one JSON array, not events."""
+    wants_sealed: bool = False
+    """True: reasoning is to come along encrypted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,9 +78,13 @@ class Script:
     """One answer, planned."""
 
     ttft_s: float
+    """To the first token that is written, shown or hidden."""
     tokens_per_s: float
     reasoning_tokens: int
+    """Of the reasoning that is streamed."""
     answer_tokens: int
+    hidden_tokens: int
+    """Of the reasoning that is not."""
     block_tokens: int
     cut: bool
     """True: the answer ends at the token limit."""
@@ -71,8 +92,13 @@ class Script:
 
     @property
     def tokens(self) -> int:
-        """Return all tokens of the answer."""
+        """Return all tokens that are streamed."""
         return self.reasoning_tokens + self.answer_tokens
+
+    @property
+    def hidden_s(self) -> float:
+        """Return how long the hidden reasoning takes, seconds."""
+        return self.hidden_tokens / self.tokens_per_s
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,11 +141,14 @@ def make_script(nature: Nature, ask: Ask, *, way: float, seed: str, exact: bool)
     dice = random.Random(seed)  # noqa: S311 - reproducible, no secret
     slower, faster = (0.0, 0.0) if exact else (dice.gauss(0, 1), dice.gauss(0, 1))
     reasoning, answer, cut = split_output(ask)
+    shown = reasoning - hidden_of(ask)
+    ttft_s = nature.ttft_s * math.exp(_TTFT_SPREAD * slower) + way
     return Script(
-        ttft_s=nature.ttft_s * math.exp(_TTFT_SPREAD * slower) + way,
+        ttft_s=ttft_s * (CACHED_SHARE if ask.cached_tokens else 1),
         tokens_per_s=nature.tokens_per_s * math.exp(_SPEED_SPREAD * faster),
-        reasoning_tokens=reasoning,
+        reasoning_tokens=shown,
         answer_tokens=answer,
+        hidden_tokens=reasoning - shown,
         block_tokens=nature.block_tokens,
         cut=cut,
         seed=seed,
@@ -129,8 +158,8 @@ def make_script(nature: Nature, ask: Ask, *, way: float, seed: str, exact: bool)
 def split_output(ask: Ask) -> tuple[int, int, bool]:
     """Return the tokens of reasoning and of the answer, and whether the limit cuts the answer.
 
-    An endpoint that reasons uses a quarter of the asked answer for it and then writes the answer
-    in full, as far as the limit allows.
+    An endpoint that reasons uses a quarter of the asked answer for it, shown or not, and then
+    writes the answer in full, as far as the limit allows.
     """
     limit = MAX_OUTPUT_TOKENS if ask.max_tokens is None else ask.max_tokens
     limit = max(1, min(limit, MAX_OUTPUT_TOKENS))
@@ -142,6 +171,12 @@ def split_output(ask: Ask) -> tuple[int, int, bool]:
     reasoning = min(max(1, asked // 4), limit)
     answer = min(asked, limit - reasoning)
     return reasoning, answer, answer < asked or reasoning + answer == limit
+
+
+def hidden_of(ask: Ask) -> int:
+    """Return the tokens of the reasoning that are not streamed."""
+    reasoning, _, _ = split_output(ask)
+    return reasoning - round(reasoning * ask.shown)
 
 
 def pieces_of(script: Script) -> Iterator[Piece]:
@@ -161,4 +196,4 @@ def pieces_of(script: Script) -> Iterator[Piece]:
 
 def count_prompt_tokens(text: str) -> int:
     """Return what a provider would count: about a token for 4.4 characters, and the frame's."""
-    return 8 + round(len(text) / 4.4)
+    return 8 + round(len(text) / CHARS_PER_TOKEN)

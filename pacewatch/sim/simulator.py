@@ -16,6 +16,7 @@ from pacewatch.sim.address import Address, remove_address, write_address
 from pacewatch.sim.control import Control
 from pacewatch.sim.faults import Faults
 from pacewatch.sim.http import MAX_CONNECTIONS, Listener
+from pacewatch.sim.kept_prompts import KeptPrompts
 from pacewatch.sim.provider import ProviderDesk
 from pacewatch.sim.requestlog import LineLog
 from pacewatch.sim.route import serve_endpoints
@@ -54,7 +55,7 @@ async def running(plan: Plan) -> AsyncIterator[Address]:
             raise StackError(f"{plan.state}: cannot be written ({error.strerror})") from error
         stack.callback(requests.close)
         stack.callback(answers.close)
-        served, faults = serve_endpoints(plan.endpoints), Faults()
+        served, faults, kept = serve_endpoints(plan.endpoints), Faults(), KeptPrompts()
         most = MAX_CONNECTIONS // (len(plan.ports) + 1)
         regions = {}
         for region, port in plan.ports.items():
@@ -62,6 +63,7 @@ async def running(plan: Plan) -> AsyncIterator[Address]:
                 region=region,
                 served=served,
                 faults=faults,
+                kept=kept,
                 requests=requests,
                 answers=answers,
                 exact=plan.exact,

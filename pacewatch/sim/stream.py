@@ -10,10 +10,11 @@ import selectors
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from pacewatch.sim.faults import Effect
+from pacewatch.sim.faults import Effect, How
 from pacewatch.sim.http import Reply
-from pacewatch.sim.script import Piece, Script, pieces_of
-from pacewatch.sim.voices.interface import Account, Voice
+from pacewatch.sim.refusals import refuse_midway
+from pacewatch.sim.script import Ask, Piece, Script, pieces_of
+from pacewatch.sim.voices.interface import Account, Framing, Stop, Voice
 
 OPENING_SHARE = 0.5
 """Head and opening events go out at this share of the time to first token."""
@@ -23,9 +24,13 @@ LONGEST_STALL_S = 900.0
 """A stalled stream is broken off after this, seconds."""
 
 CUT_SHARE = 0.25
-"""Share of the answer that a stalling or disconnecting endpoint sends first."""
+"""Share of the answer that an endpoint sends first which then stalls or breaks off."""
 CLOSING_GAP_S = 0.005
 """The end follows the last text by one token's time, at most this, seconds."""
+UNENDED = "client_gone"
+"""How an answer has ended that nothing ended."""
+_MIDWAY = frozenset({How.RESET, How.CLEAN_CLOSE, How.GARBAGE})
+"""What a server does that is broken in the middle of an answer."""
 LOOK_S = 0.1
 """How often a stalled stream looks whether it may go on, seconds."""
 
@@ -34,8 +39,8 @@ LOOK_S = 0.1
 class Sent:
     """What of an answer went out, and when; seconds from the request's last byte."""
 
-    end: str = "client_gone"
-    """`complete`, `client_gone`, `disconnected`."""
+    end: str = UNENDED
+    """`complete`, `client_gone`, `disconnected`, `stream_error`, `filtered`, `empty`, `broken`."""
     reasoning_tokens: int = 0
     answer_tokens: int = 0
     first_tokens: int = 0
@@ -75,11 +80,13 @@ async def pause_until(moment_s: float) -> None:
 class Stream:
     """One answer on its way."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what one answer is made of
         self,
         *,
         reply: Reply,
         voice: Voice,
+        framing: Framing,
+        ask: Ask,
         script: Script,
         received_s: float,
         effect: Callable[[], Effect],
@@ -88,20 +95,23 @@ class Stream:
         self.sent = Sent()
         self._reply = reply
         self._voice = voice
+        self._framing = framing
         self._script = script
+        self._ask = ask
         self._received_s = received_s
         self._effect = effect
         met = self._meet()
-        self._ttft_s = script.ttft_s + met.ttft_add_s
-        self._due_s = received_s + self._ttft_s
         self._factor = met.factor
+        self._ttft_s = script.ttft_s + script.hidden_s / met.factor + met.ttft_add_s
+        self._due_s = received_s + self._ttft_s
         self._paced_s = 0.0
 
-    async def send(self, prompt_tokens: int) -> None:
+    async def send(self) -> None:
         """Send all of it; raises ConnectionError where the other side went away."""
         await pause_until(self._received_s + self._ttft_s * OPENING_SHARE)
         await self._reply.start(self._voice.headers())
-        await self._reply.send(self._voice.opening())
+        if opening := self._voice.opening():
+            await self._reply.send(opening)
         is_packed = False
         for piece in pieces_of(self._script):
             said = self._voice.piece(piece)
@@ -115,8 +125,11 @@ class Stream:
         if not is_packed:
             gap_s = min(1 / self._script.tokens_per_s, CLOSING_GAP_S)
             await pause_until(self._due_s + gap_s)
-        await self._reply.end(self._voice.closing(self._account(prompt_tokens)))
-        self.sent.end = "complete"
+        await self._close(Stop.LIMIT if self._script.cut else Stop.END, "complete")
+
+    async def _close(self, stop: Stop, end: str) -> None:
+        await self._reply.end(self._voice.closing(self.account(stop)))
+        self.sent.end = end
 
     async def _may_go(self, piece: Piece) -> bool:
         """Wait for the piece's moment; False where a fault ends the stream before it."""
@@ -127,16 +140,38 @@ class Stream:
         await pause_until(self._due_s)
         met = self._meet()
         self._factor = met.factor
+        if met.is_empty and not self.sent.tokens:
+            await self._close(Stop.END, "empty")
+            return False
         if self.sent.tokens < self._script.tokens * CUT_SHARE:
             return True
         if met.is_stalled:
             await self._stall()
             met = self._meet()
+        return not await self._is_ended_by(met)
+
+    async def _is_ended_by(self, met: Effect) -> bool:
+        """End the stream where a fault says so; tells whether one did."""
         if met.is_disconnected:
             self._reply.cut()
             self.sent.end = "disconnected"
-            return False
-        return True
+        elif met.trouble is not None:
+            await self._reply.end(self._voice.trouble(refuse_midway(met.trouble)))
+            self.sent.end = "stream_error"
+        elif met.is_filtered:
+            await self._close(Stop.FILTER, "filtered")
+        elif met.how in _MIDWAY:
+            await self._break(met.how)
+            self.sent.end = "broken"
+        return self.sent.end != UNENDED
+
+    async def _break(self, how: How | None) -> None:
+        if how is How.RESET:
+            self._reply.reset()
+        elif how is How.GARBAGE:
+            await self._reply.end(self._framing.garbage())
+        else:
+            await self._reply.raw(b"0\r\n\r\n")
 
     def _meet(self) -> Effect:
         """Return the faults that are on now, and note that they were met."""
@@ -169,13 +204,15 @@ class Stream:
         else:
             sent.answer_tokens += piece.tokens
 
-    def _account(self, prompt_tokens: int) -> Account:
+    def account(self, stop: Stop) -> Account:
+        """Return what the provider bills for what has been sent, and what it knows of its time."""
         return Account(
-            prompt_tokens=prompt_tokens,
-            reasoning_tokens=self.sent.reasoning_tokens,
+            prompt_tokens=self._ask.prompt_tokens,
+            cached_tokens=self._ask.cached_tokens,
+            reasoning_tokens=self.sent.reasoning_tokens + self._script.hidden_tokens,
             answer_tokens=self.sent.answer_tokens,
             queue_s=self._ttft_s * QUEUE_SHARE,
             prompt_s=self._ttft_s * (1 - QUEUE_SHARE),
             completion_s=self._paced_s,
-            is_cut=self._script.cut,
+            stop=stop,
         )

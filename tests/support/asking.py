@@ -34,7 +34,7 @@ class Heard:
 
 def _text(event: Any) -> str:
     if event.get("choices"):
-        delta = event["choices"][0]["delta"]
+        delta = event["choices"][0].get("delta", {})
         told = (delta.get(n) for n in ("content", "reasoning", "reasoning_content"))
         return next((text for text in told if text), "")
     delta = event.get("delta", {})

@@ -3,14 +3,16 @@
 from collections.abc import Mapping
 from typing import Any
 
+from pacewatch.sim.error_forms import anthropic_error
 from pacewatch.sim.refusals import Refusal, refuse_body
-from pacewatch.sim.script import Ask, Piece, count_prompt_tokens
-from pacewatch.sim.sse import HOLE, Template, named_event
-from pacewatch.sim.voices.body import limit_of, texts_in
-from pacewatch.sim.voices.interface import Account
+from pacewatch.sim.script import Ask, Piece
+from pacewatch.sim.sse import HOLE, EventFraming, Template, named_event
+from pacewatch.sim.voices.body import asked, limit_of
+from pacewatch.sim.voices.interface import Account, Framing, Place, Stop
 from pacewatch.words.endpoint import Endpoint
 
 _PING = named_event({"type": "ping"})
+_STOPS = {Stop.END: "end_turn", Stop.LIMIT: "max_tokens", Stop.FILTER: "refusal"}
 _SIGNATURE = {"type": "signature_delta", "signature": "c2ltdWxhdGVk"}
 
 
@@ -57,19 +59,23 @@ class AnthropicVoice:
 
     def closing(self, account: Account) -> bytes:
         """Return the end of the block, the totals, and message_stop."""
-        stop = "max_tokens" if account.is_cut else "end_turn"
         totals = {
             "type": "message_delta",
-            "delta": {"stop_reason": stop, "stop_sequence": None},
+            "delta": {"stop_reason": _STOPS[account.stop], "stop_sequence": None},
             "usage": {**self._input_usage(), "output_tokens": account.output_tokens},
         }
         return self._stop_block() + named_event(totals) + named_event({"type": "message_stop"})
 
+    def trouble(self, refusal: Refusal) -> bytes:
+        """Return an event that is an error."""
+        return named_event(anthropic_error(refusal, self._id))
+
     def _input_usage(self) -> dict[str, Any]:
+        cached = self._ask.cached_tokens
         return {
-            "input_tokens": self._ask.prompt_tokens,
+            "input_tokens": self._ask.prompt_tokens - cached,
             "cache_creation_input_tokens": 0,
-            "cache_read_input_tokens": 0,
+            "cache_read_input_tokens": cached,
             "service_tier": "standard",
         }
 
@@ -95,13 +101,18 @@ class AnthropicVoice:
 class AnthropicSpeaker:
     """The protocol anthropic-messages."""
 
-    def path(self, base_path: str) -> str:
+    framing: Framing = EventFraming()
+
+    def places(self, base_path: str, provider: str) -> tuple[Place, ...]:
         """Return the path of messages under a base path that may end in /v1 or /messages."""
         if base_path.endswith("/messages"):
-            return base_path
-        return base_path + ("/messages" if base_path.endswith("/v1") else "/v1/messages")
+            return (Place(before=base_path),)
+        tail = "/messages" if base_path.endswith("/v1") else "/v1/messages"
+        return (Place(before=base_path + tail),)
 
-    def hear(self, body: Mapping[str, Any], endpoint: Endpoint) -> Ask | Refusal:
+    def hear(
+        self, body: Mapping[str, Any], endpoint: Endpoint, query: Mapping[str, str]
+    ) -> Ask | Refusal:
         """Return what the body asks; max_tokens must be there, and stream be true."""
         limit = limit_of(body, "max_tokens")
         if isinstance(limit, Refusal):
@@ -114,13 +125,12 @@ class AnthropicSpeaker:
             return refuse_body("stream: this simulated endpoint only streams")
         thinking = body.get("thinking")
         kind = thinking.get("type") if isinstance(thinking, dict) else None
-        text = "".join(texts_in([body.get("system"), body["messages"]]))
-        return Ask(
-            model=endpoint.provider_model,
-            prompt_tokens=count_prompt_tokens(text),
-            max_tokens=limit,
+        return asked(
+            endpoint,
+            body.get("system"),
+            body["messages"],
+            limit=limit,
             reasons=kind in ("enabled", "adaptive"),
-            room_tokens=endpoint.reasoning_tokens,
             wants_usage=True,
         )
 

@@ -12,15 +12,24 @@ from pacewatch.sim.voices.interface import Account
 class Manner:
     """One provider's habits."""
 
+    provider: str = ""
     reasoning_fields: tuple[str, ...] = ("reasoning_content",)
-    timings: str | None = None
-    """Whose form the provider's own timings have; None: it sends none."""
     usage_with_finish: bool = False
     """True: usage stands in the chunk of the finish reason, asked for or not."""
     packs_last: bool = False
     """True: the last text, finish reason and usage come in one chunk."""
-    filters_prompt: bool = False
-    """True: the first chunk has no choice and tells of the prompt's filtering."""
+    filters: bool = False
+    """True: the first chunk has no choice and tells of the prompt's filtering, and one before the
+    last has a choice without a delta and tells of the answer's.
+    """
+    hides_reasoning: bool = False
+    """True: no reasoning is streamed; it is billed."""
+    null_usage: bool = False
+    """True: where usage is asked for, every chunk has it, null in all but the last."""
+    pads: bool = False
+    """True: each chunk has noise that hides the length of its text."""
+    trouble: str | None = None
+    """Whose form an error inside an answer has; None: that of an event of its own."""
     comments: tuple[str, ...] = ()
     """Comment lines before the answer."""
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -31,21 +40,23 @@ class Manner:
             "prompt_tokens": account.prompt_tokens,
             "completion_tokens": account.output_tokens,
             "total_tokens": account.prompt_tokens + account.output_tokens,
-            "prompt_tokens_details": {"cached_tokens": 0},
-            "completion_tokens_details": {"reasoning_tokens": account.reasoning_tokens},
         }
-        more = _USAGE_EXTRAS.get(self.timings or "")
+        if self.provider == "vertex":
+            return told | {"extra_properties": {"google": {"traffic_type": "ON_DEMAND"}}}
+        told["prompt_tokens_details"] = {"cached_tokens": account.cached_tokens}
+        told["completion_tokens_details"] = {"reasoning_tokens": account.reasoning_tokens}
+        more = _USAGE_EXTRAS.get(self.provider)
         return told | (more(account) if more else {})
 
     def timing_fields(
         self, account: Account, ask: Ask, request_id: str, usage: dict[str, Any]
     ) -> dict[str, Any]:
         """Return what the chunk of the finish reason says of the provider's own times."""
-        if self.timings == "groq":
+        if self.provider == "groq":
             return {"x_groq": {"id": request_id, "usage": usage}}
-        if self.timings == "cerebras":
+        if self.provider == "cerebras":
             return {"time_info": {**_queue_and_prompt(account), "created": 0}}
-        if self.timings == "fireworks" and ask.wants_metrics:
+        if self.provider == "fireworks" and ask.wants_metrics:
             return {"perf_metrics": _perf_metrics(account)}
         return {}
 
@@ -80,41 +91,63 @@ def _cost(account: Account) -> dict[str, Any]:
     return {"estimated_cost": round(micro / 1e6, 9)}
 
 
-_USAGE_EXTRAS = {"groq": _queue_and_prompt, "sambanova": _speeds, "deepinfra": _cost}
+def _hits(account: Account) -> dict[str, Any]:
+    return {
+        "prompt_cache_hit_tokens": account.cached_tokens,
+        "prompt_cache_miss_tokens": account.prompt_tokens - account.cached_tokens,
+    }
+
+
+_USAGE_EXTRAS = {
+    "groq": _queue_and_prompt,
+    "sambanova": _speeds,
+    "deepinfra": _cost,
+    "deepseek": _hits,
+}
 
 
 def _perf_metrics(account: Account) -> dict[str, Any]:
     return {
         "prompt-tokens": account.prompt_tokens,
-        "cached-prompt-tokens": 0,
+        "cached-prompt-tokens": account.cached_tokens,
         "server-time-to-first-token": round(account.ttft_s, 6),
         "server-processing-time": round(account.total_s, 6),
     }
 
 
-_ORDINARY = Manner()
 _MANNERS: Mapping[str, Manner] = {
-    "azure": Manner(filters_prompt=True),
-    "cerebras": Manner(reasoning_fields=("reasoning",), timings="cerebras", usage_with_finish=True),
-    "deepinfra": Manner(timings="deepinfra"),
-    "deepseek": Manner(comments=("keep-alive",), usage_with_finish=True),
-    "fireworks": Manner(timings="fireworks", usage_with_finish=True, packs_last=True),
-    "groq": Manner(
-        reasoning_fields=("reasoning",),
-        timings="groq",
-        headers={
-            "x-ratelimit-limit-requests": "14400",
-            "x-ratelimit-remaining-requests": "14370",
-            "x-ratelimit-reset-requests": "6s",
-        },
-    ),
-    "openrouter": Manner(reasoning_fields=("reasoning",), comments=("OPENROUTER PROCESSING",)),
-    "sambanova": Manner(timings="sambanova"),
-    "stepfun": Manner(reasoning_fields=("reasoning", "reasoning_content")),
-    "together": Manner(reasoning_fields=("reasoning",)),
+    manner.provider: manner
+    for manner in (
+        Manner(provider="azure", filters=True),
+        Manner(provider="cerebras", reasoning_fields=("reasoning",), usage_with_finish=True),
+        Manner(provider="deepinfra"),
+        Manner(provider="deepseek", comments=("keep-alive",), usage_with_finish=True),
+        Manner(provider="fireworks", usage_with_finish=True, packs_last=True),
+        Manner(
+            provider="groq",
+            reasoning_fields=("reasoning",),
+            trouble="groq",
+            headers={
+                "x-ratelimit-limit-requests": "14400",
+                "x-ratelimit-remaining-requests": "14370",
+                "x-ratelimit-reset-requests": "6s",
+            },
+        ),
+        Manner(provider="openai", hides_reasoning=True, null_usage=True, pads=True),
+        Manner(
+            provider="openrouter",
+            reasoning_fields=("reasoning",),
+            comments=("OPENROUTER PROCESSING",),
+            trouble="openrouter",
+        ),
+        Manner(provider="sambanova"),
+        Manner(provider="stepfun", reasoning_fields=("reasoning", "reasoning_content")),
+        Manner(provider="together", reasoning_fields=("reasoning",)),
+        Manner(provider="vertex", usage_with_finish=True),
+    )
 }
 
 
 def manner_of(provider: str) -> Manner:
     """Return the provider's habits; the ordinary ones where none are known."""
-    return _MANNERS.get(provider, _ORDINARY)
+    return _MANNERS.get(provider) or Manner(provider=provider)

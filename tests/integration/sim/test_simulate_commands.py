@@ -77,6 +77,17 @@ def test_a_fault_is_switched_on_shown_and_taken_away(simulator):
         (("disconnect", "all"), {"kind": "disconnect"}),
         (("not-served", "all"), {"kind": "not-served"}),
         (("auth", "all"), {"kind": "auth"}),
+        (("payment", "all"), {"kind": "payment"}),
+        (("retired", "all"), {"kind": "retired"}),
+        (("stream-error", "all"), {"kind": "stream-error", "why": "overloaded"}),
+        (
+            ("stream-error", "all", "--why", "rate-limit"),
+            {"kind": "stream-error", "why": "rate-limit"},
+        ),
+        (("filter", "all"), {"kind": "filter"}),
+        (("empty", "all"), {"kind": "empty"}),
+        (("broken", "all", "--how", "long-line"), {"kind": "broken", "how": "long-line"}),
+        (("cache", "all"), {"kind": "cache"}),
     ],
 )
 def test_each_kind_has_its_command(simulator, words, fault):
@@ -86,9 +97,20 @@ def test_each_kind_has_its_command(simulator, words, fault):
     assert json.loads(out) == {"faults": [{"target": "all", "region": None, **fault}]}
 
 
+def test_a_word_is_shown_as_it_is(simulator):
+    shown = pacewatch(simulator.state, "simulate", "broken", "all", "--how", "bomb")
+    simulator.clear()
+
+    assert shown == (0, "on: broken all, how bomb, from all regions\n", "")
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
+        (
+            ("stream-error", "groq", "--why", "fun"),
+            'fault stream-error: why "fun" is unknown (known: overloaded, rate-limit, server)',
+        ),
         (
             ("slow", "groq/quik", "--factor", "0.5"),
             '"groq/quik" is no endpoint or provider of this demo (did you mean "groq/quick"?)',

@@ -2,7 +2,15 @@ import re
 
 import pytest
 
-from pacewatch.sim.faults import Fault, FaultKind, Faults, fault_json, parse_fault
+from pacewatch.sim.faults import (
+    Fault,
+    FaultKind,
+    Faults,
+    How,
+    Trouble,
+    fault_json,
+    parse_fault,
+)
 from pacewatch.words.errors import WireError
 
 ENDPOINTS = ("groq/gpt-oss-120b", "groq/llama-3.3-70b", "zai/glm-5.2")
@@ -71,6 +79,29 @@ def test_several_faults_are_on_at_once():
     assert effect.is_disconnected
 
 
+def test_what_faults_of_words_do():
+    faults = Faults()
+    for raw in ({"kind": "stream-error", "why": "server"}, {"kind": "broken", "how": "bomb"}):
+        faults.switch_on(parse(target="groq", **raw))
+    for kind in ("filter", "empty", "cache"):
+        faults.switch_on(parse(kind=kind, target="groq"))
+
+    effect = faults.effect(**HERE)
+
+    assert (effect.trouble, effect.how) == (Trouble.SERVER, How.BOMB)
+    assert effect.is_filtered and effect.is_empty and effect.keeps_prompts
+
+
+@pytest.mark.parametrize("kind", ["payment", "retired", "auth", "not-served"])
+def test_these_refuse(kind):
+    faults = Faults()
+    faults.switch_on(parse(kind=kind, target="groq"))
+
+    refused = faults.effect(**HERE).refused
+
+    assert refused is not None and refused.kind is FaultKind(kind)
+
+
 @pytest.mark.parametrize(
     ("target", "region", "left"),
     [
@@ -97,7 +128,13 @@ def test_what_clear_takes_away(target, region, left):
     ("raw", "message"),
     [
         ({}, 'fault: unknown kind "None" (known: slow, fail, rate-limit, stall, not-served, auth, '
-             "disconnect)"),
+             "disconnect, payment, retired, stream-error, filter, empty, broken, cache)"),
+        ({"kind": "broken", "target": "all", "how": "badly"},
+         'fault broken: how "badly" is unknown (known: reset, clean-close, silent, slow-head, '
+         "endless-head, html, http2, garbage, long-line, endless, endless-nothing, keep-alive, "
+         "bomb, trickle)"),
+        ({"kind": "stream-error", "target": "all", "why": 7},
+         'fault stream-error: why "7" is unknown (known: overloaded, rate-limit, server)'),
         ({"kind": "stall"}, "fault: a target is needed (an endpoint, a provider, or all)"),
         (
             {"kind": "stall", "target": "groq/lama-3.3-70b"},
@@ -130,11 +167,11 @@ def test_what_clear_takes_away(target, region, left):
         ),
         (
             {"kind": "fail", "target": "all", "status": 200},
-            "fault fail: status must be a whole number from 400 to 599",
+            "fault fail: status must be a whole number from 300 to 599",
         ),
         (
             {"kind": "fail", "target": "all", "status": 500.5},
-            "fault fail: status must be a whole number from 400 to 599",
+            "fault fail: status must be a whole number from 300 to 599",
         ),
         (
             {"kind": "stall", "target": "all", "factor": 0.5},

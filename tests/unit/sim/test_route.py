@@ -22,10 +22,14 @@ def make_body(model: str = "llama-3.3-70b", **more) -> dict:
     return {"model": model, "stream": True, "max_tokens": 5, "messages": MESSAGES, **more}
 
 
-def understand(path=CHAT, body=None, headers=KEY, method="POST", fault=None, routes=ROUTES):
+def understand(
+    path=CHAT, body=None, headers=KEY, method="POST", query=None, fault=None, routes=ROUTES
+):
     body = make_body() if body is None else body
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
-    request = Request(method=method, path=path, headers=headers, body=raw, received_s=0.0)
+    request = Request(
+        method=method, path=path, query=query or {}, headers=headers, body=raw, received_s=0.0
+    )
     return routes.understand(request, lambda endpoint: fault)
 
 
@@ -109,8 +113,112 @@ def test_blanks_in_a_path_are_met_encoded_or_not():
     assert served[0].path == "/vertex/v1/projects/{project}/endpoints/openapi/chat/completions"
 
 
-def test_protocols_without_a_voice_are_not_served():
-    assert serve_endpoints([make_endpoint(protocol=Protocol.GEMINI)]) == ()
+GEMINI = make_endpoint(
+    "google/flash",
+    protocol=Protocol.GEMINI,
+    base_url="https://generativelanguage.googleapis.com/v1beta",
+    auth=Auth.X_GOOG_API_KEY,
+)
+PUBLISHED = make_endpoint(
+    "vertex/flash",
+    protocol=Protocol.GEMINI,
+    base_url="https://x/v1/projects/p/locations/l/publishers/google",
+    auth=Auth.GOOGLE,
+)
+BEDROCK = make_endpoint(
+    "bedrock/llama",
+    protocol=Protocol.BEDROCK,
+    base_url="https://bedrock-runtime.us-east-1.amazonaws.com",
+    auth=Auth.AWS,
+    provider_model="us.meta.llama4-v1:0",
+)
+AZURE = make_endpoint("azure/r1", base_url="https://x/openai/v1", auth=Auth.API_KEY)
+CLOUDS = Routes(serve_endpoints([GEMINI, PUBLISHED, BEDROCK, AZURE]))
+CONTENTS = {"contents": [{"parts": [{"text": "x"}]}]}
+CONVERSE = {"messages": [{"role": "user", "content": [{"text": "x"}]}]}
+SIGNED = "AWS4-HMAC-SHA256 Credential={}/20261201/us-east-1/bedrock/aws4_request, Signature=0"
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "path", "body", "headers"),
+    [
+        (
+            GEMINI,
+            "/google/v1beta/models/flash:streamGenerateContent",
+            CONTENTS,
+            {"x-goog-api-key": "k"},
+        ),
+        (
+            PUBLISHED,
+            "/vertex/v1/projects/p/locations/l/publishers/google/models/flash"
+            ":streamGenerateContent",
+            CONTENTS,
+            KEY,
+        ),
+        (BEDROCK, "/bedrock/model/us.meta.llama4-v1:0/converse-stream", CONVERSE, KEY),
+        (
+            BEDROCK,
+            "/bedrock/model/us.meta.llama4-v1:0/converse-stream",
+            CONVERSE,
+            {"authorization": SIGNED.format("AKIA")},
+        ),
+        (AZURE, "/azure/openai/v1/chat/completions", make_body("r1"), {"api-key": "k"}),
+        (
+            AZURE,
+            "/azure/openai/deployments/r1/chat/completions",
+            {**make_body(), "model": "whatever"},
+            {"api-key": "k"},
+        ),
+    ],
+)
+def test_a_model_is_found_by_its_path_too(endpoint, path, body, headers):
+    meant = understand(path, body, headers, query={"api-version": "1"}, routes=CLOUDS)
+
+    assert isinstance(meant, Asked)
+    assert meant.served.endpoint is endpoint
+
+
+@pytest.mark.parametrize(
+    ("request_", "expected"),
+    [
+        (
+            {"path": "/google/v1beta/models/nope:streamGenerateContent", "body": CONTENTS}
+            | {"headers": {"x-goog-api-key": "k"}},
+            (Why.UNKNOWN_MODEL, 404, None),
+        ),
+        (
+            {"path": "/google/v1beta/models/flash:generateContent", "body": CONTENTS},
+            (Why.UNKNOWN_PATH, 404, None),
+        ),
+        (
+            {"path": "/azure/openai/deployments/r1/chat/completions"},
+            (Why.UNKNOWN_PATH, 404, None),
+        ),
+        (
+            {"path": "/bedrock/model/us.meta.llama4-v1:0/converse-stream", "body": CONVERSE}
+            | {"headers": {"authorization": SIGNED.format("refused")}},
+            (Why.BAD_KEY, 401, BEDROCK.id),
+        ),
+        (
+            {"path": "/bedrock/model/us.meta.llama4-v1:0/converse-stream", "body": CONVERSE}
+            | {"headers": {"authorization": "Basic x"}},
+            (Why.NO_KEY, 401, BEDROCK.id),
+        ),
+        (
+            {"path": "/google/v1beta/models/flash:streamGenerateContent", "body": b"[]"}
+            | {"headers": {"x-goog-api-key": "k"}},
+            (Why.MALFORMED, 400, GEMINI.id),
+        ),
+    ],
+)
+def test_what_is_refused_where_the_path_names_the_model(request_, expected):
+    assert refusal(routes=CLOUDS, **request_) == expected
+
+
+def test_every_protocol_is_served():
+    everything = [make_endpoint(f"x/{name}", protocol=name) for name in Protocol]
+
+    assert len(serve_endpoints(everything)) == len(Protocol)
 
 
 def test_of_endpoints_that_look_alike_the_first_answers():

@@ -110,3 +110,16 @@ def test_the_way_differs_by_region_and_is_short():
 
 def test_prompt_tokens_grow_with_the_text():
     assert count_prompt_tokens("x" * 4_400) == 1_008
+
+
+@pytest.mark.parametrize(("shown", "expected"), [(1.0, (75, 0)), (1 / 3, (25, 50)), (0.0, (0, 75))])
+def test_reasoning_is_shown_in_part_or_hidden(shown, expected):
+    made = script(ask=make_ask(300, reasons=True, shown=shown))
+
+    assert (made.reasoning_tokens, made.hidden_tokens) == expected
+    assert made.answer_tokens == 225
+    assert made.hidden_s == expected[1] / 100
+
+
+def test_a_known_prompt_takes_a_tenth_of_the_time_to_first_token():
+    assert script(ask=make_ask(cached_tokens=64)).ttft_s == pytest.approx(script().ttft_s / 10)

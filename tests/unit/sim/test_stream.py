@@ -7,7 +7,7 @@ import pytest
 from support.simulator import make_endpoint
 from support.virtualtime import run_virtually
 
-from pacewatch.sim.faults import NO_EFFECT, Effect
+from pacewatch.sim.faults import NO_EFFECT, Effect, How, Trouble
 from pacewatch.sim.http import Reply
 from pacewatch.sim.script import Ask, Nature, make_script
 from pacewatch.sim.stream import LOOK_S, Sent, Stream
@@ -15,6 +15,7 @@ from pacewatch.sim.voices.openai_chat import OpenAIChatSpeaker
 
 START_S = 1_000.0
 ENDPOINT = make_endpoint()
+SPEAKER = OpenAIChatSpeaker()
 ROLE = b'"role"'
 TEXT = b'"content":"'
 
@@ -56,10 +57,11 @@ def stream(
     ttft=0.4,
     faults: dict[float, Effect] | None = None,
     client_leaves_s: float | None = None,
+    **asked,
 ) -> tuple[Wire, Sent]:
     """Send an answer; `faults` tells from which second on which effect holds."""
     wire = Wire()
-    ask = Ask(model="m", prompt_tokens=9, max_tokens=tokens, wants_usage=True)
+    ask = Ask(model="m", prompt_tokens=9, max_tokens=tokens, wants_usage=True, **asked)
     nature = Nature(tokens_per_s=speed, ttft_s=ttft, block_tokens=block)
     script = make_script(nature, ask, way=0.0, seed="s", exact=True)
 
@@ -70,13 +72,15 @@ def stream(
             asyncio.get_running_loop().call_later(client_leaves_s, reader.feed_eof)
         one = Stream(
             reply=Reply(reader, wire),  # type: ignore[arg-type]
-            voice=OpenAIChatSpeaker().voice(ENDPOINT, ask, request_id="r", created=0),
+            voice=SPEAKER.voice(ENDPOINT, ask, request_id="r", created=0),
+            framing=SPEAKER.framing,
+            ask=ask,
             script=script,
             received_s=clock(),
             effect=lambda: effect_at(faults or {}, clock() - START_S),
         )
         with contextlib.suppress(ConnectionError):
-            await one.send(ask.prompt_tokens)
+            await one.send()
         return one.sent
 
     return wire, run_virtually(main())
@@ -168,3 +172,54 @@ def test_one_piece_has_no_speed():
     _, sent = stream(tokens=1)
 
     assert sent.tokens_per_s is None
+
+
+def test_hidden_reasoning_delays_the_first_token_and_is_billed():
+    wire, sent = stream(tokens=100, speed=50.0, reasons=True, shown=0.0)
+
+    assert (sent.tokens, sent.reasoning_tokens) == (75, 0)
+    assert sent.first_s == pytest.approx(0.4 + 25 / 50)
+    assert b'"completion_tokens":100' in wire.written[-1][1]
+
+
+def test_hidden_reasoning_slows_down_with_the_rest():
+    halved = {0.0: Effect(factor=0.5)}
+
+    _, sent = stream(tokens=100, speed=50.0, reasons=True, shown=0.0, faults=halved)
+
+    assert sent.first_s == pytest.approx(0.4 + 25 / 25)
+
+
+def test_an_error_midway_takes_the_place_of_the_rest():
+    wire, sent = stream(tokens=100, faults={0.0: Effect(trouble=Trouble.OVERLOADED)})
+
+    assert (sent.end, sent.tokens) == ("stream_error", 25)
+    assert b'"error"' in wire.written[-1][1]
+    assert b"[DONE]" not in wire.written[-1][1]
+
+
+def test_a_filtered_answer_ends_midway_and_says_so():
+    wire, sent = stream(tokens=100, faults={0.0: Effect(is_filtered=True)})
+
+    assert (sent.end, sent.tokens) == ("filtered", 25)
+    assert b'"finish_reason":"content_filter"' in wire.written[-1][1]
+    assert b'"completion_tokens":25' in wire.written[-1][1]
+
+
+def test_an_empty_answer_ends_well():
+    wire, sent = stream(tokens=100, faults={0.0: Effect(is_empty=True)})
+
+    assert (sent.end, sent.tokens, wire.moments()) == ("empty", 0, [])
+    assert b'"finish_reason":"stop"' in wire.written[-1][1]
+    assert b"[DONE]" in wire.written[-1][1]
+
+
+@pytest.mark.parametrize(
+    ("how", "last"),
+    [(How.CLEAN_CLOSE, b"0\r\n\r\n"), (How.GARBAGE, SPEAKER.framing.garbage())],
+)
+def test_a_broken_server_breaks_off_midway(how, last):
+    wire, sent = stream(tokens=100, faults={0.0: Effect(how=how)})
+
+    assert (sent.end, sent.tokens) == ("broken", 25)
+    assert last in wire.written[-1][1]

@@ -1,50 +1,22 @@
-import json
 from typing import Any
 
 import pytest
 from support.simulator import make_anthropic_endpoint, make_endpoint
+from support.voices import PROMPT, account, answer, events_of, hear, voice_of
 
-from pacewatch.sim.refusals import Refusal
-from pacewatch.sim.script import Ask, Nature, make_script, pieces_of
-from pacewatch.sim.voices.interface import Account
+from pacewatch.sim.faults import Trouble
+from pacewatch.sim.refusals import Refusal, refuse_midway
+from pacewatch.sim.voices.interface import Stop
 from pacewatch.sim.voices.table import SPEAKERS
 from pacewatch.words.endpoint import READ_PROTOCOLS, Endpoint
 
-ACCOUNT = Account(
-    prompt_tokens=100,
-    reasoning_tokens=2,
-    answer_tokens=6,
-    queue_s=0.1,
-    prompt_s=0.2,
-    completion_s=0.7,
-    is_cut=True,
-)
-NATURE = Nature(tokens_per_s=100.0, ttft_s=0.3, block_tokens=1)
-MESSAGES = [{"role": "user", "content": [{"type": "text", "text": "x" * 440}]}]
+MESSAGES = [{"role": "user", "content": [{"type": "text", "text": PROMPT}]}]
 
 
 def said(endpoint: Endpoint, **body: Any) -> list[Any]:
-    """Return all events of an answer of eight tokens: JSON of data, text of comments."""
-    speaker = SPEAKERS[endpoint.protocol]
+    """Return all events of an answer of eight tokens."""
     asked = {"max_tokens": 8, "stream": True, "messages": MESSAGES, **body}
-    ask = speaker.hear(asked, endpoint)
-    assert isinstance(ask, Ask)
-    voice = speaker.voice(endpoint, ask, request_id="r1", created=1_790_000_000)
-    script = make_script(NATURE, ask, way=0.0, seed="s", exact=True)
-    stream = voice.opening()
-    stream += b"".join(voice.piece(piece) for piece in pieces_of(script))
-    stream += voice.closing(ACCOUNT)
-    return [_event(block) for block in stream.decode().removesuffix("\n\n").split("\n\n")]
-
-
-def _event(block: str) -> Any:
-    if block.startswith(":"):
-        return block
-    name, _, rest = block.partition("\n") if block.startswith("event: ") else ("", "", block)
-    data = rest.removeprefix("data: ")
-    event = data if data == "[DONE]" else json.loads(data)
-    assert not name or name == f"event: {event['type']}"
-    return event
+    return events_of(answer(endpoint, asked))
 
 
 def deltas(events: list[Any], name: str) -> list[str]:
@@ -147,6 +119,89 @@ def test_azure_opens_with_the_prompts_filter_results():
     assert first["prompt_filter_results"][0]["prompt_index"] == 0
 
 
+def test_azure_tells_what_its_filter_saw_in_a_choice_without_a_delta():
+    *_, looked, finish, _ = said(make_endpoint("azure/m"))
+
+    assert "delta" not in looked["choices"][0]
+    assert looked["choices"][0]["content_filter_results"]
+    assert finish["choices"][0]["finish_reason"] == "length"
+
+
+def test_openai_hides_its_reasoning_and_pads_its_chunks():
+    events = said(make_endpoint("openai/m", reasons=True), **INCLUDE_USAGE)
+
+    assert not deltas(events, "reasoning_content") and not deltas(events, "reasoning")
+    assert len(deltas(events, "content")) == 6
+    *_, usage, _ = events
+    assert usage["usage"]["completion_tokens_details"] == {"reasoning_tokens": 2}
+    assert all(event["usage"] is None for event in events[:-2])
+    assert {
+        len(e["obfuscation"]) + len(e["choices"][0]["delta"]["content"])
+        for e in events
+        if "obfuscation" in e
+    } == {16}
+
+
+def test_vertex_tells_usage_with_the_finish_reason_and_of_its_traffic():
+    *_, finish, _ = said(make_endpoint("vertex/m"))
+
+    assert finish["usage"]["completion_tokens"] == 8
+    assert finish["usage"]["extra_properties"] == {"google": {"traffic_type": "ON_DEMAND"}}
+
+
+@pytest.mark.parametrize(
+    ("provider", "usage"),
+    [
+        ("zai", {"prompt_tokens": 100, "prompt_tokens_details": {"cached_tokens": 64}}),
+        ("deepseek", {"prompt_cache_hit_tokens": 64, "prompt_cache_miss_tokens": 36}),
+    ],
+)
+def test_kept_tokens_are_told_in_usage(provider, usage):
+    body = {"max_tokens": 8, "stream": True, "messages": MESSAGES, **INCLUDE_USAGE}
+
+    events = events_of(
+        answer(make_endpoint(f"{provider}/m"), body, ended=account(cached_tokens=64))
+    )
+
+    assert events[-2]["usage"].items() >= usage.items()
+
+
+@pytest.mark.parametrize(
+    ("provider", "where"),
+    [
+        ("zai", lambda event: event["error"]["code"]),
+        ("openrouter", lambda event: event["choices"][0]["finish_reason"]),
+        ("groq", lambda event: event["x_groq"]["error"]),
+    ],
+)
+def test_an_error_midway_is_an_event_or_in_a_chunk(provider, where):
+    body = {"max_tokens": 8, "stream": True, "messages": MESSAGES}
+    voice, _ = voice_of(make_endpoint(f"{provider}/m"), body)
+
+    (event,) = events_of(voice.trouble(refuse_midway(Trouble.OVERLOADED)))
+
+    assert where(event)
+
+
+@pytest.mark.parametrize(
+    ("stop", "chat", "messages"),
+    [
+        (Stop.END, "stop", "end_turn"),
+        (Stop.LIMIT, "length", "max_tokens"),
+        (Stop.FILTER, "content_filter", "refusal"),
+    ],
+)
+def test_how_an_answer_ends(stop, chat, messages):
+    body = {"max_tokens": 8, "stream": True, "messages": MESSAGES}
+    ended = account(stop=stop)
+
+    *_, finish, _ = events_of(answer(make_endpoint("zai/m"), body, ended=ended))
+    *_, delta, _ = events_of(answer(make_anthropic_endpoint(), body, ended=ended))
+
+    assert finish["choices"][0]["finish_reason"] == chat
+    assert delta["delta"]["stop_reason"] == messages
+
+
 def test_deepseek_keeps_the_connection_alive_with_a_comment():
     assert said(make_endpoint("deepseek/m"))[0] == ": keep-alive"
 
@@ -191,7 +246,7 @@ def test_messages_refuse_what_is_missing(body, message):
     endpoint = make_anthropic_endpoint()
     asked = {"max_tokens": 8, "stream": True, "messages": MESSAGES, **body}
 
-    heard = SPEAKERS[endpoint.protocol].hear(asked, endpoint)
+    heard = hear(endpoint, asked)
 
     assert isinstance(heard, Refusal)
     assert (heard.status, heard.message) == (400, message)
