@@ -5,7 +5,7 @@ from datetime import datetime
 
 from fastapi import FastAPI
 
-from aggregator.api import board, metrics, push, read, workers
+from aggregator.api import board, docs, metrics, push, read, workers
 from aggregator.api.centre import AtCentre, Centre, utc_now
 from aggregator.api.problems import Problem, add_problems
 from aggregator.db import Pool, missing_migrations, translated
@@ -15,12 +15,12 @@ from pacewatch.words.fleet import Fleet
 
 def create_app(pool: Pool, fleet: Fleet, *, clock: Callable[[], datetime] = utc_now) -> FastAPI:
     """Return the application over an open pool; it neither opens nor closes it."""
-    app = FastAPI(title="Pacewatch", version=__version__, redoc_url=None)
+    app = FastAPI(title="Pacewatch", version=__version__, docs_url=None, redoc_url=None)
     app.state.centre = Centre(pool=pool, fleet=fleet, clock=clock)
     add_problems(app)
     add_health(app)
     app.include_router(push.router())
-    for part in (metrics, read, board, workers):
+    for part in (metrics, read, board, docs, workers):
         app.include_router(part.router)
     return app
 

@@ -107,3 +107,14 @@ def test_a_route_lets_in_only_tokens_of_its_scope(app, pool, header, status):
         assert answer.headers["www-authenticate"] == "Bearer"
     else:
         assert answer.json() == "eu-west"
+
+
+def test_the_page_of_the_api_names_every_operation_and_loads_nothing_from_elsewhere(app):
+    answer = TestClient(app).get("/docs")
+
+    assert answer.status_code == 200
+    assert "default-src 'none'" in answer.headers["content-security-policy"]
+    for path, methods in app.openapi()["paths"].items():
+        for method in methods:
+            assert f"<code>{method.upper()} {path}</code>" in answer.text
+    assert "//" not in answer.text.replace("<!doctype", "")

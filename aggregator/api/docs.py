@@ -1,0 +1,74 @@
+"""`/docs`: the API described on a page of our own, which loads nothing from elsewhere."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse, Response
+
+from aggregator.api.board import HEADERS, templates
+
+router = APIRouter(include_in_schema=False)
+
+_METHODS = ("get", "post", "put", "patch", "delete")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameter:
+    """One thing that may be said to an operation."""
+
+    name: str
+    where: str
+    """query, path or header."""
+    needed: bool
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation:
+    """One method of one path."""
+
+    method: str
+    path: str
+    text: str
+    parameters: tuple[Parameter, ...]
+    answers: tuple[str, ...]
+    """Status codes that it documents."""
+
+
+@router.get("/docs")
+def docs(request: Request) -> Response:
+    """Return the page of every operation of the schema."""
+    schema: Mapping[str, Any] = request.app.openapi()
+    page = templates().get_template("docs.html")
+    simulated = request.app.state.centre.fleet.simulated
+    return HTMLResponse(
+        page.render(simulated=simulated, operations=list(operations_of(schema))), headers=HEADERS
+    )
+
+
+def operations_of(schema: Mapping[str, Any]) -> Iterator[Operation]:
+    """Give the operations of an OpenAPI schema, by path. Pure."""
+    for path, methods in sorted(schema["paths"].items()):
+        for method in _METHODS:
+            if method in methods:
+                yield _operation(method, path, methods[method])
+
+
+def _operation(method: str, path: str, told: Mapping[str, Any]) -> Operation:
+    return Operation(
+        method=method.upper(),
+        path=path,
+        text=" ".join(told.get("description", told.get("summary", "")).split()),
+        parameters=tuple(
+            Parameter(
+                name=found["name"],
+                where=found["in"],
+                needed=found.get("required", False),
+                text=found.get("description", ""),
+            )
+            for found in told.get("parameters", ())
+        ),
+        answers=tuple(sorted(told.get("responses", ()))),
+    )
