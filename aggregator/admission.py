@@ -1,4 +1,5 @@
-"""Which way a pushed record goes: refused, aside, to the executions that measured nothing, or in.
+"""Which way a pushed record goes: refused, aside, to the executions that measured nothing, or in;
+and the answers there are.
 
 Pure: what the store knows of the record's run is handed in.
 """
@@ -56,6 +57,29 @@ class Pushed:
     def goes(self, way: Way, reason: str) -> "Pushed":
         """Return the record with another way to go."""
         return replace(self, way=way, reason=reason)
+
+
+class Status(StrEnum):
+    """What became of a pushed record."""
+
+    STORED = "stored"
+    HELD = "held"
+    """The same execution had been taken in before."""
+    DUPLICATE = "duplicate"
+    """Another execution of the run had won; counted with its cost, dropped."""
+    REFUSED = "refused"
+    ASIDE = "aside"
+    """Not known here yet; kept raw, and taken in when it is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """The centre's answer to one record."""
+
+    run: str | None
+    execution: str | None
+    status: Status
+    reason: str | None = None
 
 
 def read_pushed(raw: object, region: str) -> Pushed:

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from aggregator import rolling
-from aggregator.admission import Pushed, read_pushed
+from aggregator.admission import Pushed, Result, read_pushed
 from aggregator.db import Connection, Pool, queries, translated
-from aggregator.intake import Intake, Result
+from aggregator.intake import Intake
 from aggregator.partitions import make_days
 from pacewatch.words.fleet import Schedule
 

@@ -8,14 +8,13 @@ runs, the tables of executions, counters; in each by key.
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
 from psycopg.types.json import Json
 
 from aggregator import rolling
-from aggregator.admission import Pushed, Way, admit
+from aggregator.admission import Pushed, Result, Status, Way, admit
 from aggregator.db import Connection, queries
 from aggregator.measured import Planned, planned_of, rows_of
 from aggregator.tally import Tally
@@ -27,29 +26,6 @@ Key = tuple[UUID, UUID]
 
 SeriesKey = tuple[str, str, str, str]
 """Endpoint, region, workload, load."""
-
-
-class Status(StrEnum):
-    """What became of a pushed record."""
-
-    STORED = "stored"
-    HELD = "held"
-    """The same execution had been taken in before."""
-    DUPLICATE = "duplicate"
-    """Another execution of the run had won; counted with its cost, dropped."""
-    REFUSED = "refused"
-    ASIDE = "aside"
-    """Not known here yet; kept raw, and taken in when it is."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
-    """The centre's answer to one record."""
-
-    run: str | None
-    execution: str | None
-    status: Status
-    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

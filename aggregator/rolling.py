@@ -6,6 +6,7 @@ computed after that in the same transaction: whoever comes second sees what the 
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Any
 
 from psycopg.types.json import Json
@@ -37,10 +38,16 @@ def refresh(
             "now": now,
             "since": now - window,
             "window": window,
-            "low_ranks": list(low_ranks()),
+            "low_ranks": _ranks_text(),
             "exact_up_to": EXACT_UP_TO,
         },
     )
+
+
+@cache
+def _ranks_text() -> str:
+    """Return the ranks as Postgres reads an array: a list would be written anew for each batch."""
+    return f"{{{','.join(map(str, low_ranks()))}}}"
 
 
 def refresh_aged(pool: Pool, *, now: datetime, window: timedelta) -> int:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from aggregator import rolling
-from aggregator.admission import read_pushed
+from aggregator.admission import Result, Status, read_pushed
 from aggregator.db import Connection, Pool, queries, translated
 from aggregator.ingest import take_in
-from aggregator.intake import Result, Status, knowledge
+from aggregator.intake import knowledge
 from aggregator.partitions import KEPT, days_ahead, drop_old_days, make_days
 from aggregator.reading import unpacked
 from pacewatch.words.fleet import Fleet

@@ -19,10 +19,10 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import JSONResponse
 from starlette.requests import ClientDisconnect
 
+from aggregator.admission import Result, Status
 from aggregator.api.centre import AtCentre, Centre, granted
 from aggregator.api.problems import Problem
 from aggregator.ingest import accept
-from aggregator.intake import Result, Status
 from aggregator.record import run_schema
 from aggregator.regions import Grant, Scope
 from pacewatch import log

@@ -53,7 +53,9 @@ where series_id = any(%(series)s)
 -- Medians are over runs, each run one value, its own median; other quantiles are over requests.
 -- v[(n + 1) / 2] and v[n / 2 + 1] are the two middles of n sorted values, one and the same where n
 -- is odd. `low` is the rank of the interval's low end, its high end the same from above; beyond the
--- array, as at rank 0, there is null.
+-- array, as at rank 0, there is null. The ranks are materialized so that the plan holds them once.
+with exact as materialized (
+    select %(low_ranks)s::smallint[] as ranks, %(exact_up_to)s::integer as most)
 update series_stat as stat
 set runs = sorted.runs,
     requests = spread.requests,
@@ -148,7 +150,7 @@ cross join lateral (
         cardinality(sorted.speed) as speed,
         cardinality(sorted.whole) as whole,
         cardinality(sorted.stall) as stall) as n
-cross join (select %(low_ranks)s::integer[] as ranks, %(exact_up_to)s::integer as most) as exact
+cross join exact
 cross join lateral (
     select
         case when n.ttft <= most then ranks[n.ttft] else n.ttft * ranks[most] / most end as ttft,

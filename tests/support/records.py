@@ -6,8 +6,8 @@ from typing import Any
 from uuid import UUID, uuid5
 
 from aggregator import db
+from aggregator.admission import Result
 from aggregator.ingest import accept
-from aggregator.intake import Result
 from pacewatch.words.slot import RUN_NAMESPACE, Load, Purpose, Slot, run_id, slot_key
 from pacewatch.words.timing import Chunks, Timing
 from pacewatch.words.wire import encode_run
