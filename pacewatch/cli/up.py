@@ -146,12 +146,12 @@ def _start(supervisor: "Supervisor", choice: "Choice", site: "Site") -> None:
     supervisor.wait_until_ready()
     tokens = _make_store(database.url, choice, site.state)
     supervisor.begin(site.aggregator(database.url))
-    supervisor.wait_until_ready()
     supervisor.begin(
         site.centre("central", database.url),
         site.centre("beat", database.url),
         *(site.worker(region, token) for region, token in tokens.items()),
     )
+    supervisor.wait_until_ready("aggregator")
 
 
 def _begin_simulator(supervisor: "Supervisor", choice: "Choice", site: "Site") -> "Site":

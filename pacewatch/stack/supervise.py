@@ -22,7 +22,7 @@ from pacewatch.words.errors import StackError
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _LOOK_S = 10.0
 """How often logs are bounded and the parts' health is asked for, seconds."""
-_START_S = 60.0
+_START_S = 120.0
 """How long a part may take until it is ready, seconds."""
 _FATAL_FAILURES = 4
 """So many failures in a row before it was ever ready: it will not start."""
@@ -82,13 +82,14 @@ class Supervisor:
         for kept in group:
             kept.start()
 
-    def wait_until_ready(self) -> None:
-        """Return when all that was begun is ready.
+    def wait_until_ready(self, *names: str) -> None:
+        """Return when the parts of these names are ready, without names all that was begun.
 
-        Raises StackError where a part will not start, Asked where a signal came meanwhile.
+        Raises StackError where one will not start, Asked where a signal came meanwhile.
         """
         end = time.monotonic() + _START_S
-        while waiting := [kept for kept in self._all() if not kept.has_become_ready()]:
+        asked = [kept for kept in self._all() if not names or kept.part.name in names]
+        while waiting := [kept for kept in asked if not kept.has_become_ready()]:
             for kept in waiting:
                 if kept.failures >= _FATAL_FAILURES or time.monotonic() > end:
                     raise StackError(kept.why_not_ready())
