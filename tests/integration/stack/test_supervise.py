@@ -31,12 +31,16 @@ def pids(file: Path) -> list[int]:
     return [int(line) for line in file.read_text().split()] if file.exists() else []
 
 
-def shell_part(folder: Path, name: str, script: str = "sleep 600", **more) -> Part:
-    """A part that notes its process id at each start and is ready when it has done so."""
+def shell_part(
+    folder: Path, name: str, script: str = "sleep 600", *, first: str = ":", **more
+) -> Part:
+    """A part that notes its process id at each start, after what it does first, and is ready when
+    it has done so.
+    """
     noted = folder / f"{name}.pids"
     return Part(
         name=name,
-        command=("/bin/sh", "-c", f"echo $$ >> {noted}; {script}"),
+        command=("/bin/sh", "-c", f"{first}; echo $$ >> {noted}; {script}"),
         environment={"PATH": os.environ["PATH"]},
         folder=folder,
         **{"is_ready": noted.exists, **more},
@@ -124,11 +128,11 @@ def test_a_program_that_is_not_there_is_one_sentence(tmp_path):
 
 def test_parts_stop_in_reverse_order(tmp_path):
     told = tmp_path / "order"
-    say_bye = "trap 'echo {0} >> {1}; exit 0' TERM; while :; do sleep 0.05; done"
+    wait, say_bye = "while :; do sleep 0.05; done", "trap 'echo {0} >> {1}; exit 0' TERM"
 
     with Supervisor(tmp_path, tell=lambda _: None) as supervisor:
         for name in ("postgres", "aggregator", "worker"):
-            supervisor.begin(shell_part(tmp_path, name, say_bye.format(name, told)))
+            supervisor.begin(shell_part(tmp_path, name, wait, first=say_bye.format(name, told)))
             supervisor.wait_until_ready()
 
     assert told.read_text().split() == ["worker", "aggregator", "postgres"]
@@ -157,7 +161,8 @@ def test_a_second_wish_does_not_wait_for_the_patience_of_the_first(tmp_path):
     part = shell_part(
         tmp_path,
         "worker",
-        f"trap 'touch {heard}' TERM; while :; do sleep 0.05; done",
+        "while :; do sleep 0.05; done",
+        first=f"trap 'touch {heard}' TERM",
         stops=(Stop(signal=signal.SIGTERM, patience_s=600.0),),
     )
 
