@@ -109,11 +109,12 @@ def figures_of(timing: Timing) -> Figures:
     came = arrivals(at_us, tokens)
     gaps = [b.at_us - a.at_us for a, b in pairwise(came)]
     first_answer = kind.find(ANSWER)
+    is_hidden = Flag.HIDDEN_REASONING in timing.flags
     return Figures(
         ttft_s=at_us[0] / 1e6,
         answer_s=None if first_answer < 0 else at_us[first_answer] / 1e6,
         end_to_end_s=at_us[-1] / 1e6,
-        output_tokens_per_s=output_tokens_per_s(speed_arrivals(timing)),
+        output_tokens_per_s=output_tokens_per_s(answer_arrivals(timing) if is_hidden else came),
         gap_p50_s=_seconds(percentile(gaps, 0.5)),
         gap_p99_s=_seconds(percentile(gaps, 0.99)),
         stall_s=_seconds(max(gaps, default=None)),
@@ -121,14 +122,11 @@ def figures_of(timing: Timing) -> Figures:
     )
 
 
-def speed_arrivals(timing: Timing) -> tuple[Arrival, ...]:
-    """Return the arrivals that the output speed is taken of.
-
-    All of them, or the answer's alone where most of the reasoning was hidden.
+def answer_arrivals(timing: Timing) -> tuple[Arrival, ...]:
+    """Return the arrivals of the visible answer alone: what the speed is taken of where most of the
+    reasoning was hidden.
     """
     chunks = timing.chunks
-    if Flag.HIDDEN_REASONING not in timing.flags:
-        return arrivals(chunks.at_us, chunks.tokens)
     shown = [i for i, letter in enumerate(chunks.kind) if letter == ANSWER]
     return arrivals([chunks.at_us[i] for i in shown], [chunks.tokens[i] for i in shown])
 
