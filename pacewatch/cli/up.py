@@ -55,7 +55,7 @@ def up(
     folder = state_folder(environment, simulated=simulated, uid=os.geteuid())
     try:
         with hold(folder, simulated=simulated) as state:
-            if reason := why_no_listening(host, port):
+            if reason := why_no_listening(host, port, patience_s=1.0):
                 raise StackError(
                     f"{host}:{port}: {reason[:1].lower()}{reason[1:]} "
                     "(allowed: a free address; --listen host:port names it)"
@@ -182,9 +182,12 @@ def _make_store(url: str, choice: "Choice", state: Path) -> dict[str, Path]:
     return files
 
 
-def _say(text: str) -> None:
-    typer.echo(text)
+def _say(text: str, *, err: bool = False) -> None:
+    try:
+        typer.echo(text, err=err)
+    except BrokenPipeError:  # nobody reads it any more; what runs goes on
+        os.dup2(os.open(os.devnull, os.O_WRONLY), (sys.stderr if err else sys.stdout).fileno())
 
 
 def _report(text: str) -> None:
-    typer.echo(text, err=True)
+    _say(text, err=True)

@@ -2,6 +2,7 @@
 
 import secrets
 import socket
+import time
 from pathlib import Path
 
 from pacewatch.stack.state import write_private
@@ -23,8 +24,18 @@ def kept_port(file: Path) -> int:
     return found
 
 
-def why_no_listening(host: str, port: int) -> str | None:
-    """Return in words why nobody can listen there; None where somebody can."""
+def why_no_listening(host: str, port: int, *, patience_s: float = 0.0) -> str | None:
+    """Return in words why nobody can listen there; None where somebody can.
+
+    Asks again until the patience is over: who listened may be ending.
+    """
+    end = time.monotonic() + patience_s
+    while (reason := _why_refused(host, port)) and time.monotonic() < end:
+        time.sleep(0.1)
+    return reason
+
+
+def _why_refused(host: str, port: int) -> str | None:
     try:
         family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         with socket.socket(family, kind) as probe:

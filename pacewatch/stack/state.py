@@ -83,9 +83,9 @@ def hold(folder: Path, *, simulated: bool) -> Iterator[State]:
     where another `up` holds it or it cannot be written.
     """
     try:
-        # root's Postgres runs as another user, who must be able to pass through
-        make_folder(folder, 0o711 if os.geteuid() == 0 else 0o700)
-        _check_stamp(folder, simulated=simulated)
+        if folder.exists():
+            _check_stamp(folder, simulated=simulated)  # a stranger's folder is left as it is
+        _make_state_folder(folder)
         lock = (folder / _LOCK).open("a+")
     except OSError as error:
         raise StackError(
@@ -107,8 +107,15 @@ def hold(folder: Path, *, simulated: bool) -> Iterator[State]:
             lock.truncate(0)
 
 
-def make_folder(folder: Path, mode: int) -> None:
-    """Make a folder with exactly that mode; parents that are missing may be entered by all."""
+def _make_state_folder(folder: Path) -> None:
+    if os.geteuid() == 0:
+        make_folder(folder, 0o711)  # root's Postgres runs as another user, who passes through
+    else:
+        make_folder(folder, 0o700, parents_mode=0o700)
+
+
+def make_folder(folder: Path, mode: int, *, parents_mode: int = 0o755) -> None:
+    """Make a folder with exactly that mode, and its missing parents with theirs."""
     missing = []
     for parent in folder.parents:
         if parent.exists():
@@ -116,7 +123,7 @@ def make_folder(folder: Path, mode: int) -> None:
         missing.append(parent)
     for parent in reversed(missing):
         parent.mkdir(exist_ok=True)
-        parent.chmod(0o755)
+        parent.chmod(parents_mode)
     folder.mkdir(exist_ok=True)
     folder.chmod(mode)
 

@@ -69,6 +69,7 @@ def test_another_layout_is_refused(tmp_path):
 
 def test_a_folder_of_other_things_is_refused_and_left_as_it_is(tmp_path):
     (tmp_path / "thesis.tex").write_text("x")
+    tmp_path.chmod(0o750)
 
     with (
         pytest.raises(SettingsError, match=r"holds thesis\.tex and no stamp"),
@@ -77,6 +78,7 @@ def test_a_folder_of_other_things_is_refused_and_left_as_it_is(tmp_path):
         pass
 
     assert [entry.name for entry in tmp_path.iterdir()] == ["thesis.tex"]
+    assert mode(tmp_path) == 0o750
 
 
 def test_a_second_holder_is_told_where_the_board_is(tmp_path):
