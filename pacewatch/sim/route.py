@@ -156,9 +156,12 @@ def _check_key(endpoint: Endpoint, headers: Mapping[str, str]) -> Refusal | None
 
 
 def _shown_key(auth: Auth, headers: Mapping[str, str]) -> str:
-    """Return the key that the headers show; of signed requests the key's public half."""
-    if auth in _NAMED_KEYS:
-        return headers.get(str(auth), "")
+    """Return the key that the headers show; of signed requests the key's public half.
+
+    Those who have a header of their own for it take the usual one as well.
+    """
+    if auth in _NAMED_KEYS and str(auth) in headers:
+        return headers[str(auth)]
     scheme, _, rest = headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer":
         return rest.strip()

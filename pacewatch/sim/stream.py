@@ -114,9 +114,9 @@ class Stream:
             await self._reply.send(opening)
         is_packed = False
         for piece in pieces_of(self._script):
-            said = self._voice.piece(piece)
             if not await self._may_go(piece):
                 return
+            said = self._voice.piece(piece)
             went_s = asyncio.get_running_loop().time()
             if said:
                 await self._reply.send(said)
