@@ -31,6 +31,8 @@ CONFIG_VARIABLE = "PACEWATCH_CONFIG"
 CONFIG_NAME = "pacewatch.toml"
 CLOUDS = ("aws", "azure", "google")
 DAY_S = 86_400
+MOST_BYTES = 1024 * 1024
+"""A file may be so long; a parser takes its time over more."""
 
 
 def config_path(environment: Mapping[str, str]) -> Path | None:
@@ -49,25 +51,33 @@ def load_fleet(
     `today` decides which endpoints have ended; the UTC day where it is None. Raises SettingsError
     with every fault.
     """
-    raw = {} if path is None else _read_file(path)
     place = CONFIG_NAME if path is None else path.name
-    return read_fleet(
-        raw,
-        place=place,
-        folder=Path() if path is None else path.parent,
-        environment=environment,
-        today=today or datetime.now(UTC).date(),
-    )
+    try:
+        return read_fleet(
+            {} if path is None else _read_file(path),
+            place=place,
+            folder=Path() if path is None else path.parent,
+            environment=environment,
+            today=today or datetime.now(UTC).date(),
+        )
+    except RecursionError as error:
+        raise SettingsError(
+            f"{place}: is nested too deeply (allowed: tables of tables, as documented)"
+        ) from error
 
 
 def _read_file(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        with path.open("rb") as file:
+            held = file.read(MOST_BYTES + 1)
+        if len(held) > MOST_BYTES:
+            raise SettingsError(f"{path}: is too long (allowed: {MOST_BYTES} bytes)")
+        return tomllib.loads(held.decode("utf-8-sig").replace("\r\n", "\n"))
     except OSError as error:
         raise SettingsError(f"{path}: cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise SettingsError(f"{path.name}: is no text in UTF-8") from error
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:  # of the parser, or of Python for a number of thousands of digits
         raise SettingsError(f"{path.name}: no TOML: {error}") from error
 
 

@@ -40,8 +40,13 @@ def shown(value: object) -> str:
     if isinstance(value, str):
         return "(not shown)" if looks_secret(value) else f'"{value[:80]}"'
     if isinstance(value, int | float | date):
-        return str(value)
+        return str(value)[:40]
     return "a table" if isinstance(value, Mapping) else "a list"
+
+
+def unprintable(text: str) -> str | None:
+    """Return the code point of the first character that cannot be printed; None without one."""
+    return next((f"U+{ord(sign):04X}" for sign in text if not sign.isprintable()), None)
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:
@@ -143,6 +148,9 @@ class Table:
         if not value.strip():
             self.fault(key, "must not be empty")
             return None
+        if (odd := unprintable(value)) is not None:
+            self.fault(key, f"holds {odd} (allowed: printable characters)")
+            return None
         return value
 
     def texts(self, key: str, *, allowed: Collection[str] = ()) -> tuple[str, ...] | None:
@@ -153,6 +161,9 @@ class Table:
         for n, item in enumerate(value):
             if not isinstance(item, str) or not item:
                 self.fault(key, f"a text is needed, not {shown(item)}", n)
+                return None
+            if (odd := unprintable(item)) is not None:
+                self.fault(key, f"holds {odd} (allowed: printable characters)", n)
                 return None
             if allowed and item not in allowed:
                 self.fault(key, f"unknown word {shown(item)}{suggestion(item, allowed)}", n)

@@ -22,6 +22,9 @@ app = typer.Typer(
     help="How fast the LLM providers you depend on are today, from every region you serve.",
 )
 
+MOST_FAULTS = 40
+"""Sentences that are printed of one error; a file can have thousands of faults."""
+
 COMMAND_FILES = ("check", "grafana", "probe", "read", "serve", "simulate", "store", "up")
 """Files of this folder; each adds its commands with `add_to(app)` and imports heavy things inside
 them.
@@ -54,6 +57,18 @@ def main() -> None:
     except PacewatchError as error:
         if os.environ.get("PACEWATCH_DEBUG"):
             raise
-        for line in str(error).splitlines():
+        for line in lines_of(error):
             typer.echo(f"pacewatch: {line}", err=True)
         sys.exit(2 if isinstance(error, SettingsError) else 1)
+
+
+def lines_of(error: PacewatchError) -> list[str]:
+    """Return what is printed of an error: its sentences, the first MOST_FAULTS of them, without
+    characters that move a cursor or turn the text around.
+    """
+    said = [
+        "".join(letter if letter.isprintable() else "\ufffd" for letter in line)
+        for line in str(error).splitlines()
+    ]
+    left = len(said) - MOST_FAULTS
+    return said[:MOST_FAULTS] + ([f"and {left:,} more"] if left > 0 else [])
