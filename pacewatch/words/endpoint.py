@@ -44,7 +44,15 @@ class Protocol(StrEnum):
     BEDROCK = "bedrock-converse"
 
 
-READ_PROTOCOLS = frozenset({Protocol.OPENAI_CHAT, Protocol.ANTHROPIC})
+READ_PROTOCOLS = frozenset(
+    {
+        Protocol.OPENAI_CHAT,
+        Protocol.OPENAI_RESPONSES,
+        Protocol.ANTHROPIC,
+        Protocol.GEMINI,
+        Protocol.BEDROCK,
+    }
+)
 """Protocols this version has a reader for."""
 
 

@@ -7,7 +7,7 @@ from pacewatch.cli.app import app
 from pacewatch.words.errors import SettingsError
 
 FILE = """
-endpoints = ["sambanova/*", "openai/gpt-5.5", "deepinfra/deepseek-r1-0528"]
+endpoints = ["sambanova/*", "azure/llama-3.3-70b@fp8", "deepinfra/deepseek-r1-0528"]
 
 [importance]
 "sambanova/*" = "page"
@@ -53,7 +53,10 @@ def test_check_tells_a_machine_what_is_probed_and_what_is_skipped_and_why(call):
         "sambanova/llama-3.3-70b@bf16": "SAMBANOVA_API_KEY",
     }
     assert said["skipped"] == [
-        {"endpoint": "openai/gpt-5.5", "reason": "protocol openai-responses has no reader yet"}
+        {
+            "endpoint": "azure/llama-3.3-70b@fp8",
+            "reason": "its address needs endpoint of [providers.azure]",
+        }
     ]
 
 
@@ -82,7 +85,7 @@ def test_another_file_may_be_named(call, tmp_path):
     said = json.loads(call("check", "other.toml", "--json").output)
 
     assert said["simulated"]
-    assert len(said["endpoints"]) == 24
+    assert len(said["endpoints"]) == 28
 
 
 def test_plan_prints_what_it_would_ask(call):

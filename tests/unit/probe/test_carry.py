@@ -4,7 +4,7 @@ from datetime import timedelta
 import pytest
 from support.benches import NOW, bench_on, make_endpoint, make_fleet, make_task
 
-from pacewatch.words.endpoint import Auth, Protocol
+from pacewatch.words.endpoint import Auth
 from pacewatch.words.fleet import Spending
 from pacewatch.words.outcome import Decline
 from pacewatch.words.slot import Load
@@ -39,7 +39,7 @@ def test_a_job_shows_no_key(tmp_path):
         (make_fleet(), {"valid_until": NOW - timedelta(seconds=1)}, Decline.LATE),
         (make_fleet(), {"endpoint": "own/other"}, Decline.UNKNOWN_ENDPOINT),
         (make_fleet(), {"workload": "other"}, Decline.CATALOG),
-        (make_fleet(make_endpoint(protocol=Protocol.GEMINI)), {}, Decline.CATALOG),
+        (make_fleet(make_endpoint(protocol="novel")), {}, Decline.CATALOG),
         (make_fleet(make_endpoint(key_names=("NO_SUCH_KEY",))), {}, Decline.NO_KEY),
         (make_fleet(spending=Spending(usd_per_day=1e-6)), {}, Decline.BUDGET),
     ],

@@ -79,11 +79,11 @@ def test_the_host_and_the_key_leave_the_hash_as_it_is():
 
 
 def test_an_endpoint_without_reader_or_signer_is_skipped_with_a_word():
-    bedrock = replace(GROQ, protocol=Protocol.BEDROCK, auth=Auth.AWS)
+    novel = replace(GROQ, protocol="novel")
     vertex = replace(GROQ, auth=Auth.GOOGLE)
 
     assert why_not_probed(GROQ, simulated=False) is None
-    assert why_not_probed(bedrock, simulated=True) == "protocol bedrock-converse has no reader yet"
+    assert why_not_probed(novel, simulated=True) == "protocol novel has no reader yet"
     assert why_not_probed(vertex, simulated=False) == "google credentials cannot be used yet"
     assert why_not_probed(vertex, simulated=True) is None
 
