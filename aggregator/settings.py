@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from psycopg import ProgrammingError
+from psycopg.conninfo import conninfo_to_dict
+
 from pacewatch.words.address import refuse_unencrypted
 from pacewatch.words.errors import SettingsError
 
@@ -31,7 +34,7 @@ def read_settings(
 ) -> Settings:
     """Return the settings; raises SettingsError with every fault at once."""
     faults: list[str] = []
-    database = _secret("PACEWATCH_DATABASE_URL", "Postgres of the centre", environment, faults)
+    database = _database(environment, faults)
     broker = _broker(environment, faults) if needs_broker else ""
     host, port = _listen(environment, faults)
     if faults:
@@ -42,7 +45,7 @@ def read_settings(
 def read_database_url(environment: Mapping[str, str] = os.environ) -> str:
     """Return where Postgres is; raises SettingsError where that is not told."""
     faults: list[str] = []
-    url = _secret("PACEWATCH_DATABASE_URL", "Postgres of the centre", environment, faults)
+    url = _database(environment, faults)
     if faults:
         raise SettingsError(faults)
     return url
@@ -59,10 +62,22 @@ def read_broker_url(environment: Mapping[str, str] = os.environ) -> str:
     return url
 
 
+def _database(environment: Mapping[str, str], faults: list[str]) -> str:
+    name = "PACEWATCH_DATABASE_URL"
+    url = _secret(name, "Postgres of the centre", environment, faults)
+    try:
+        conninfo_to_dict(url)
+    except ProgrammingError:  # its own words repeat the address, password and all
+        faults.append(
+            f"{name}: is no address of Postgres (form: postgresql://user:password@host:port/name)"
+        )
+    return url
+
+
 def _broker(environment: Mapping[str, str], faults: list[str]) -> str:
     name = "PACEWATCH_BROKER_URL"
     url = _secret(name, "Redis or Valkey of the fleet", environment, faults)
-    if url and (scheme := urlsplit(url).scheme) not in BROKER_SCHEMES:
+    if url and (scheme := url.partition("://")[0]) not in BROKER_SCHEMES:
         faults.append(f'{name}: unknown scheme "{scheme}" (known: {", ".join(BROKER_SCHEMES)})')
     elif url and (fault := refuse_unencrypted(name, url, environment)):
         faults.append(fault)

@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from pacewatch.secret import read_secret
 from pacewatch.words.address import refuse_unencrypted
@@ -72,7 +71,7 @@ def _broker(environment: Mapping[str, str], faults: list[str]) -> str:
     if not url:
         faults.append(f"{name} is not set; it names the Redis or Valkey of the fleet")
         return url
-    scheme = urlsplit(url).scheme
+    scheme = url.partition("://")[0]
     if scheme not in BROKER_SCHEMES:
         known = ", ".join(BROKER_SCHEMES)
         faults.append(f'{name}: unknown scheme "{scheme}" (known: {known})')

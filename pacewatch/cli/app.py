@@ -8,6 +8,7 @@ cannot be.
 import os
 import sys
 from importlib import import_module
+from io import TextIOWrapper
 
 import typer
 
@@ -52,6 +53,9 @@ for _name in COMMAND_FILES:
 
 def main() -> None:
     """Run the command line of this process."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # a name that the terminal cannot write is no fault
+            stream.reconfigure(errors="replace")
     try:
         app()
     except PacewatchError as error:

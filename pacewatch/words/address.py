@@ -25,7 +25,7 @@ def refuse_unencrypted(name: str, url: str, environment: Mapping[str, str]) -> s
     """Return why the address of that setting is refused, in words; None where it may be used."""
     try:
         parts = urlsplit(url)
-        host = parts.hostname or ""
+        host, _ = parts.hostname or "", parts.port
     except ValueError:
         return f"{name}: not an address (form: scheme://host:port)"
     if parts.scheme in _ENCRYPTED | _LOCAL or is_loopback(host):
