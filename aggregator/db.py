@@ -126,14 +126,19 @@ def missing_migrations(connection: Connection) -> list[str]:
     return [name for name in migrations() if name not in made]
 
 
+def require_migrated(connection: Connection) -> None:
+    """Raise StoreError where the store lacks a migration of this version."""
+    if missing := missing_migrations(connection):
+        raise StoreError(f"the store lacks migration {missing[0]} (pacewatch migrate makes it)")
+
+
 def require_store(connection: Connection, simulated: bool) -> None:  # noqa: FBT001 - the store's kind
     """Make sure that the store is migrated and holds this kind of measurements alone.
 
     A store without a kind takes it. Raises StoreError for a store of the other kind, and for one
     that lacks a migration.
     """
-    if missing := missing_migrations(connection):
-        raise StoreError(f"the store lacks migration {missing[0]} (pacewatch migrate makes it)")
+    require_migrated(connection)
     connection.execute(
         "insert into store (simulated) values (%s) on conflict do nothing", (simulated,)
     )

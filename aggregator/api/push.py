@@ -41,6 +41,11 @@ IN_HAND = 16
 IN_HAND_OF_A_REGION = 4
 """Of those, one region's, so that none shuts the others out."""
 
+MAX_PARTS = 250_000
+"""JSON objects and lists of a batch: more than the largest has, and as many as memory bears; each
+takes twenty times its two characters.
+"""
+
 BODY_S = 30
 """How long a body may take to arrive, seconds."""
 
@@ -166,6 +171,8 @@ def unpack(body: bytes, encoding: str) -> bytes:
 
 def parse(body: bytes) -> list[object]:
     """Return the records of a batch; raises Problem where it is none, or has too many."""
+    if body.count(b"{") + body.count(b"[") > MAX_PARTS:
+        raise Problem(413, f"the body has more than {MAX_PARTS} objects and lists")
     try:
         batch = json.loads(body.decode(), parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:

@@ -1,13 +1,14 @@
 """`migrate`, `token`: the store and who may write to it."""
 
 import json
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
+    from collections.abc import Iterator
 
     from aggregator.db import Connection
 
@@ -40,11 +41,14 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
-def _store() -> "AbstractContextManager[Connection]":
+@contextmanager
+def _store() -> "Iterator[Connection]":
     from aggregator import db
     from aggregator.settings import read_database_url
 
-    return db.connect(read_database_url())
+    with db.connect(read_database_url()) as connection:
+        db.require_migrated(connection)
+        yield connection
 
 
 @token_app.command("issue")

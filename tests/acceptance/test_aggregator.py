@@ -34,11 +34,11 @@ def environment(database_url, tmp_path):
 
 def run(environment, *words):
     return subprocess.run(
-        (*PACEWATCH, *words), env=environment, capture_output=True, text=True, timeout=60
+        (*PACEWATCH, *words), env=environment, capture_output=True, text=True, timeout=180
     )
 
 
-def wait_until_ready(process, address, timeout_s=30):
+def wait_until_ready(process, address, timeout_s=120):
     end = time.monotonic() + timeout_s
     while time.monotonic() < end and process.poll() is None:
         try:
@@ -57,7 +57,7 @@ def test_it_serves_until_sigterm_and_ends_with_0_and_a_log_of_json_lines(environ
             assert wait_until_ready(process, environment["PACEWATCH_LISTEN"]) == 200
         finally:
             process.send_signal(signal.SIGTERM)
-        _, said = process.communicate(timeout=30)
+        _, said = process.communicate(timeout=120)
 
     assert process.returncode == 0
     assert {json.loads(line)["process"] for line in said.splitlines()} <= {"aggregator"}
@@ -97,6 +97,15 @@ def test_a_store_of_the_other_kind_is_one_sentence_and_exit_code_1(environment, 
     assert done.stderr.splitlines()[-1] == (
         "pacewatch: the store holds simulated measurements and this fleet is real "
         "(allowed: a database of its own for each)"
+    )
+
+
+def test_a_token_for_a_store_without_tables_is_one_sentence(environment):
+    done = run(environment, "token", "issue", "eu-west")
+
+    assert (done.returncode, done.stderr) == (
+        1,
+        "pacewatch: the store lacks migration 0001_start (pacewatch migrate makes it)\n",
     )
 
 

@@ -123,7 +123,7 @@ def test_four_writers_at_once_leave_no_statistic_wrong_and_never_block_each_othe
 
     def write(number):
         mine = random.Random(number).sample(shares[number], 60)  # noqa: S311 - no secret
-        together.wait(10)
+        together.wait(60)
         try:
             for begin in range(0, 60, 3):
                 batch = mine[begin : begin + 3]
@@ -135,7 +135,7 @@ def test_four_writers_at_once_leave_no_statistic_wrong_and_never_block_each_othe
     for writer in writers:
         writer.start()
     for writer in writers:
-        writer.join(60)
+        writer.join(300)
 
     assert faults == []
     before = statistics(pool)

@@ -55,14 +55,14 @@ def test_two_that_migrate_at_once_make_each_migration_once(database_url):
     together, made = threading.Barrier(2), []
 
     def migrate():
-        together.wait(10)
+        together.wait(60)
         made.append(db.migrate(database_url))
 
     both = [threading.Thread(target=migrate) for _ in range(2)]
     for one in both:
         one.start()
     for one in both:
-        one.join(60)
+        one.join(300)
 
     assert sorted(made) == [[], list(db.migrations())]
 

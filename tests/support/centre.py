@@ -54,11 +54,11 @@ def served(
     port = listening.getsockname()[1]
     thread.start()
     try:
-        end = time.monotonic() + 10
+        end = time.monotonic() + 60
         while not server.started:
-            assert time.monotonic() < end, "the server did not start in 10 s"
+            assert time.monotonic() < end, "the server did not start in 60 s"
             time.sleep(0.01)
         yield f"http://127.0.0.1:{port}"
     finally:
         server.should_exit = True
-        thread.join(15)
+        thread.join(60)

@@ -63,6 +63,7 @@ def test_a_body_is_unpacked_to_what_was_packed():
         (b'{"runs": [NaN]}', 422),
         (b'{"runs": [' + b"9" * 10_000 + b"]}", 422),
         (json.dumps({"runs": [0] * (MAX_RUNS + 1)}).encode(), 413),
+        (b'{"runs": [' + b"[]," * 300_000 + b"0]}", 413),
     ],
 )
 def test_what_is_no_batch_is_refused_whole(body, status):
