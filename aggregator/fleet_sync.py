@@ -8,6 +8,7 @@ import hashlib
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+from urllib.parse import urlsplit
 
 from aggregator.db import Connection, queries, require_store
 from pacewatch.words.endpoint import Endpoint, endpoint_hash
@@ -90,6 +91,7 @@ def _endpoint_row(endpoint: Endpoint) -> dict[str, Any]:
         "precision": str(endpoint.precision),
         "protocol": str(endpoint.protocol),
         "importance": str(endpoint.importance),
+        "base_host": urlsplit(endpoint.base_url).netloc,
         "location": endpoint.location,
         "account": endpoint.account,
         "tier": endpoint.tier,

@@ -38,6 +38,7 @@ class EndpointRow:
     precision: str
     protocol: str
     importance: str
+    base_host: str
     location: str | None
     account: str | None
     tier: str | None

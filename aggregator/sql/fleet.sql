@@ -6,16 +6,16 @@ from store;
 
 -- name: upsert_endpoint
 insert into endpoint (
-    endpoint, provider, provider_name, model, precision, protocol, importance, location, account,
-    tier, price_input_usd, price_output_usd, published_tokens_per_s, own, active, first_seen_at)
+    endpoint, provider, provider_name, model, precision, protocol, importance, base_host, location,
+    account, tier, price_input_usd, price_output_usd, published_tokens_per_s, own, active, first_seen_at)
 values (
     %(endpoint)s, %(provider)s, %(provider_name)s, %(model)s, %(precision)s, %(protocol)s,
-    %(importance)s, %(location)s, %(account)s, %(tier)s, %(price_input_usd)s, %(price_output_usd)s,
-    %(published_tokens_per_s)s, %(own)s, true, %(now)s)
+    %(importance)s, %(base_host)s, %(location)s, %(account)s, %(tier)s, %(price_input_usd)s,
+    %(price_output_usd)s, %(published_tokens_per_s)s, %(own)s, true, %(now)s)
 on conflict (endpoint) do update set
     provider = excluded.provider, provider_name = excluded.provider_name, model = excluded.model,
     precision = excluded.precision, protocol = excluded.protocol, importance = excluded.importance,
-    location = excluded.location, account = excluded.account, tier = excluded.tier,
+    base_host = excluded.base_host, location = excluded.location, account = excluded.account, tier = excluded.tier,
     price_input_usd = excluded.price_input_usd, price_output_usd = excluded.price_output_usd,
     published_tokens_per_s = excluded.published_tokens_per_s, own = excluded.own, active = true;
 

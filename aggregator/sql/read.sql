@@ -4,8 +4,8 @@
 select simulated, catalog_hash, ticked_at from store;
 
 -- name: select_endpoints
-select endpoint, provider, provider_name, model, precision, protocol, importance, location, account,
-       tier, price_input_usd, price_output_usd, active
+select endpoint, provider, provider_name, model, precision, protocol, importance, base_host, location,
+       account, tier, price_input_usd, price_output_usd, active
 from endpoint
 order by endpoint;
 

@@ -172,6 +172,7 @@ METRICS: dict[str, MetricWord] = {
             "precision",
             "protocol",
             "importance",
+            "base_host",
             "location",
             "account",
             "tier",

@@ -108,6 +108,14 @@ def test_an_endpoint_that_is_no_longer_picked_stays_inactive_with_its_versions(
     assert before == centre.rows("select * from endpoint_version order by endpoint_hash")
 
 
+def test_an_endpoint_is_kept_with_the_host_it_is_asked_at(centre: Centre) -> None:
+    asked = make_endpoint("alpha/one", base_url="http://10.0.0.1:8000/v1")
+    centre.change(dispatch_fleet(endpoints=[asked]))
+    centre.tick(NOON)
+
+    assert centre.rows("select base_host from endpoint") == [{"base_host": "10.0.0.1:8000"}]
+
+
 def test_a_changed_body_adds_a_version_and_keeps_the_old_one(centre: Centre) -> None:
     centre.tick(NOON)
     changed = make_endpoint("alpha/one", body={"temperature": 0})

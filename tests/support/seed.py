@@ -43,6 +43,7 @@ def add_endpoint(connection: Connection, endpoint: str, now: datetime, **facts: 
         "precision": "unknown",
         "protocol": "openai-chat",
         "importance": "notify",
+        "base_host": "api.example",
         "own": False,
         "active": True,
         "first_seen_at": now,

@@ -27,6 +27,7 @@ ENDPOINT = EndpointRow(
     precision="unknown",
     protocol="openai-chat",
     importance="notify",
+    base_host="api.groq.com",
     location=None,
     account=None,
     tier=None,

@@ -31,6 +31,7 @@ create table endpoint (
     precision text not null,
     protocol text not null,
     importance text not null,
+    base_host text not null,             -- host of the base URL, with the port where it has one
     location text, account text, tier text,
     price_input_usd float8, price_output_usd float8,
     published_tokens_per_s float8,

@@ -93,6 +93,14 @@ def test_a_name_of_any_letters_is_read_back_as_it_was():
     assert odd == found["pacewatch_endpoint_info"][0][0]["account"]
 
 
+def test_an_endpoints_facts_tell_the_host_that_it_is_asked_at():
+    info = METRICS["pacewatch_endpoint_info"].labels
+    labels, value = read(page_text())["pacewatch_endpoint_info"][0]
+
+    assert (set(info), 1.0) == (set(labels), value)
+    assert labels["base_host"] == "api.groq.com"
+
+
 def test_quantiles_are_the_median_and_for_the_first_token_also_p95():
     found = read(page_text())
 
