@@ -88,10 +88,11 @@ def _what_happens(board: Board) -> str:
 def legend_of(board: Board, choice: Choice) -> str:
     """Return how to read the bars."""
     pooled = choice.region is None and len(board.regions) > 1
+    few = " (90 % at five runs)" if choice.load is Load.PARALLEL else ""
     inside = (
         "the ticks on it are the medians of the single regions, which weigh the same in it"
         if pooled
-        else "the line in it is the interval that holds the median with 95 % confidence"
+        else "the line in it is the interval that holds the median with 95 % confidence" + few
     )
     return (
         "A bar shows how fast an endpoint is beside the others of its model; "

@@ -6,9 +6,11 @@ from datetime import datetime
 from urllib.parse import urlencode
 
 from aggregator.board import Board, BoardEndpoint, BoardModel, BoardSeries
-from aggregator.cells import Cell, State
+from aggregator.cells import Cell, State, Statistic
+from aggregator.pooled import POOLED_PERCENT
 from aggregator.remarks import Remark, remarks_of
 from aggregator.standing import RegionStanding, RegionState
+from aggregator.stats import level_percent
 from pacewatch.words.flag import Figure
 from pacewatch.words.fleet import Fleet
 from pacewatch.words.slot import Load, to_rfc3339
@@ -155,7 +157,7 @@ def _line(endpoint: BoardEndpoint, series: BoardSeries, scale: Scale, now: datet
         details=_details(endpoint),
         precision=facts.precision,
         speed=speed_text(speed.median),
-        interval=_interval(speed.low, speed.high),
+        interval=_interval(speed),
         bar=_bar(series, scale),
         ttft=seconds_text(cell.statistics[Figure.TTFT].median),
         runs=count_text(cell.runs),
@@ -175,10 +177,15 @@ def _details(endpoint: BoardEndpoint) -> str:
     return " \u00b7 ".join(part for part in told if part)
 
 
-def _interval(low: float | None, high: float | None) -> str:
-    if low is None or high is None:
+def _interval(speed: Statistic) -> str:
+    """Return the interval with how often it holds the median; a pooled one is about as sure as the
+    exact one of many runs.
+    """
+    if speed.low is None or speed.high is None:
         return ""
-    return f"{speed_text(low)}\u2013{speed_text(high)}"
+    is_pooled = speed.quantiles is None
+    percent = POOLED_PERCENT if is_pooled else level_percent(speed.runs)
+    return f"{percent} % interval: {speed_text(speed.low)}\u2013{speed_text(speed.high)}"
 
 
 def _bar(series: BoardSeries, scale: Scale) -> Bar | None:

@@ -13,6 +13,9 @@ from pacewatch.words.slot import Load
 FEWEST_RUNS = {Load.SINGLE: 6, Load.PARALLEL: 5}
 """From so many runs on a median is shown."""
 
+POOLED_PERCENT = 95
+"""How often the interval of a pooled median holds it, about."""
+
 _Z_95 = 1.959964
 _ROUNDING = 1e-9
 

@@ -24,6 +24,11 @@ def one_in(samples: int) -> int:
     return 20 if samples == FEWEST else 40
 
 
+def level_percent(samples: int) -> int:
+    """Return how often the interval of that many samples holds the median, percent."""
+    return 100 - 200 // one_in(samples)
+
+
 @cache
 def low_ranks() -> tuple[int, ...]:
     """Return, for 1 to EXACT_UP_TO samples, the rank l of the interval's low end, counted from 1.

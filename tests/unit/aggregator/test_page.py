@@ -69,6 +69,13 @@ def test_bars_are_scaled_within_the_model_and_leave_room_for_the_interval():
     assert slow.bar.label == "239 tokens per second, 50% of the fastest"
 
 
+@pytest.mark.parametrize(("runs", "percent"), [(5, 90), (6, 95), (24, 95)])
+def test_an_interval_says_how_often_it_holds_the_median(runs, percent):
+    (line,) = lines_of(series_of(replace(SERIES, load="parallel", speed_runs=runs)))
+
+    assert line.interval == f"{percent} % interval: 466\u2013479"
+
+
 def test_a_bar_over_several_regions_bears_a_tick_for_each_of_them():
     figures = {
         region: RunFigures(
@@ -231,4 +238,6 @@ def test_caption_and_legend_say_what_is_shown():
         "10 requests at once, each one's own speed."
     )
     assert legend_of(board_of(), parallel).endswith("A median needs 5 runs.")
+    assert "95 % confidence (90 % at five runs)" in legend_of(board_of(), parallel)
+    assert "90 %" not in legend_of(board_of(), CHOICE)
     assert "ticks" in legend_of(board_of(regions=("eu-west", "us-east")), CHOICE)
