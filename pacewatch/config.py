@@ -146,7 +146,7 @@ def _regions(table: Table, folder: Path) -> dict[str, Region]:
 
 def _region(table: Table, name: str, folder: Path, simulator_url: str | None) -> Region:
     proxy = table.text("proxy_url")
-    if proxy is not None and (fault := why_no_base_url(proxy)):
+    if proxy is not None and (fault := _why_no_proxy(proxy)):
         table.fault("proxy_url", fault)
     ca_file = table.text("ca_file")
     table.close()
@@ -156,6 +156,15 @@ def _region(table: Table, name: str, folder: Path, simulator_url: str | None) ->
         ca_file=None if ca_file is None else str((folder / ca_file).absolute()),
         simulator_url=simulator_url,
     )
+
+
+def _why_no_proxy(url: str) -> str | None:
+    """Return why an address of an egress proxy cannot be; a proxy is spoken to in clear, and what
+    goes through its tunnel is TLS all the same.
+    """
+    if url.startswith("https:"):
+        return "a proxy that is itself reached over TLS cannot be used (form: http://host:port)"
+    return why_no_base_url(url)
 
 
 def _schedule(table: Table, *, simulated: bool) -> Schedule:
