@@ -3,12 +3,12 @@
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from urllib.parse import urlsplit
 
 from psycopg import ProgrammingError
 from psycopg.conninfo import conninfo_to_dict
 
+from pacewatch.secret import read_secret
 from pacewatch.words.address import refuse_unencrypted
 from pacewatch.words.errors import SettingsError
 
@@ -86,15 +86,14 @@ def _broker(environment: Mapping[str, str], faults: list[str]) -> str:
 
 def _secret(name: str, what: str, environment: Mapping[str, str], faults: list[str]) -> str:
     """Return the variable, or what the file of `<name>_FILE` holds."""
-    if file := environment.get(f"{name}_FILE"):
-        try:
-            return Path(file).read_text(encoding="utf-8").strip()
-        except (OSError, UnicodeDecodeError) as error:
-            faults.append(f"{name}_FILE: {file} cannot be read: {type(error).__name__}")
-            return ""
-    if not environment.get(name):
+    try:
+        told = read_secret(name, environment)
+    except SettingsError as error:
+        faults.extend(error.faults)
+        return ""
+    if told is None:
         faults.append(f"{name} is not set; it names the {what}")
-    return environment.get(name, "")
+    return told or ""
 
 
 def read_listen(environment: Mapping[str, str] = os.environ) -> tuple[str, int]:

@@ -28,9 +28,17 @@ VARIABLES: Mapping[str, str] = {
     "PACEWATCH_GRAFANA_TOKEN": "Token by which dashboards are pushed to a Grafana.",
     "PACEWATCH_DEBUG": "Set to anything, a fault shows its traceback.",
 }
-"""By name; the tokens may also come from a file that NAME_FILE names."""
+"""By name; the tokens, and the addresses that may hold a password, may also come from a file that
+NAME_FILE names.
+"""
 
-_SECRETS = ("PACEWATCH_REGION_TOKEN", "PACEWATCH_ADMIN_TOKEN", "PACEWATCH_GRAFANA_TOKEN")
+_SECRETS = (
+    "PACEWATCH_DATABASE_URL",
+    "PACEWATCH_BROKER_URL",
+    "PACEWATCH_REGION_TOKEN",
+    "PACEWATCH_ADMIN_TOKEN",
+    "PACEWATCH_GRAFANA_TOKEN",
+)
 _OF_SCRIPTS = ("PACEWATCH_PYTHON", "PACEWATCH_POSTGRES_PASSWORD")
 _KEY_NAME = re.compile(r"PACEWATCH_[A-Z0-9_]+_API_KEY(_FILE)?")
 

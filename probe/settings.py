@@ -67,7 +67,11 @@ def _region(region: str, faults: list[str]) -> str:
 
 def _broker(environment: Mapping[str, str], faults: list[str]) -> str:
     name = "PACEWATCH_BROKER_URL"
-    url = environment.get(name, "")
+    try:
+        url = read_secret(name, environment) or ""
+    except SettingsError as error:
+        faults.extend(error.faults)
+        return ""
     if not url:
         faults.append(f"{name} is not set; it names the Redis or Valkey of the fleet")
         return url

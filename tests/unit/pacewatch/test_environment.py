@@ -15,6 +15,10 @@ ENDPOINTS = tuple(read_catalog().endpoints.values())
     [
         ({"PACEWATCH_REGION": "eu-west", "GROQ_API_KEY": "x", "LANG": "C"}, []),
         ({"PACEWATCH_REGION_TOKEN_FILE": "/run/token"}, []),
+        (
+            {"PACEWATCH_DATABASE_URL_FILE": "/run/db", "PACEWATCH_BROKER_URL_FILE": "/run/broker"},
+            [],
+        ),
         ({"PACEWATCH_GROQ_API_KEY": "x", "PACEWATCH_OPENAI_API_KEY_FILE": "/run/key"}, []),
         (
             {"PACEWATCH_REGON": "eu-west"},

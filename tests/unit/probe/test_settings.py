@@ -33,6 +33,16 @@ def test_the_token_may_come_from_a_file(tmp_path):
     assert read_settings(environment, state=STATE).token == "from-a-file"
 
 
+def test_the_brokers_address_may_come_from_a_file_since_it_may_hold_a_password(tmp_path):
+    (tmp_path / "broker").write_text("rediss://:pw@broker.example:6379/0\n")
+    environment = {k: v for k, v in GOOD.items() if k != "PACEWATCH_BROKER_URL"}
+    environment["PACEWATCH_BROKER_URL_FILE"] = str(tmp_path / "broker")
+
+    settings = read_settings(environment, state=STATE)
+
+    assert settings.broker_url == "rediss://:pw@broker.example:6379/0"
+
+
 def test_settings_show_no_secret():
     shown = repr(read_settings(GOOD | {"PACEWATCH_BROKER_URL": "rediss://:pw@b"}, state=STATE))
 
