@@ -32,7 +32,7 @@ BODIES = [
     (protocol, body_of(case))
     for protocol in PROTOCOLS
     for case in cases_of(protocol)
-    if case["response"].get("status", 200) == 200
+    if case["response"].get("status", 200) == 200 and body_of(case)
 ]
 
 WORDS = sorted(
