@@ -17,9 +17,9 @@ import anyio
 import psycopg
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import JSONResponse
-from starlette.requests import ClientDisconnect
 
 from aggregator.admission import Result, Status
+from aggregator.api.body import RETRY_AFTER_S, read_body, too_large
 from aggregator.api.centre import AtCentre, Centre, granted
 from aggregator.api.problems import Problem
 from aggregator.ingest import accept
@@ -45,11 +45,6 @@ MAX_PARTS = 250_000
 """JSON objects and lists of a batch: more than the largest has, and as many as memory bears; each
 takes twenty times its two characters.
 """
-
-BODY_S = 30
-"""How long a body may take to arrive, seconds."""
-
-RETRY_AFTER_S = 5
 
 
 class Gate:
@@ -91,7 +86,7 @@ def router() -> APIRouter:
     ) -> JSONResponse:
         """Take a region's finished runs in; tell of each what became of it."""
         with gate.entered(grant.region):
-            body = await read_body(request)
+            body = await read_body(request, MAX_BATCH_BYTES)
             encoding = request.headers.get("content-encoding", "identity")
             # in a thread: unpacking, parsing and Postgres all take their time
             answer = await anyio.to_thread.run_sync(
@@ -105,27 +100,6 @@ def router() -> APIRouter:
         return JSONResponse(run_schema(), media_type="application/schema+json")
 
     return made
-
-
-async def read_body(request: Request) -> bytes:
-    """Return the body as it was sent; raises Problem as soon as it is too large or too slow."""
-    told = request.headers.get("content-length", "0")
-    if not told.isdecimal() or int(told) > MAX_BATCH_BYTES:
-        raise _too_large()
-    body = bytearray()
-    try:
-        with anyio.fail_after(BODY_S):
-            async for piece in request.stream():
-                body += piece
-                if len(body) > MAX_BATCH_BYTES:
-                    raise _too_large()
-    except TimeoutError as error:
-        raise Problem(
-            503, f"the body took longer than {BODY_S} s", retry_after_s=RETRY_AFTER_S
-        ) from error
-    except ClientDisconnect as error:
-        raise Problem(400, "the connection ended before the body did") from error
-    return bytes(body)
 
 
 def take(centre: Centre, region: str, body: bytes, encoding: str) -> dict[str, Any]:
@@ -163,7 +137,7 @@ def unpack(body: bytes, encoding: str) -> bytes:
     except zlib.error as error:
         raise Problem(422, "the body is no gzip") from error
     if len(unpacked) > MAX_BATCH_BYTES:
-        raise _too_large()
+        raise too_large(MAX_BATCH_BYTES)
     if not unpacker.eof or unpacker.unused_data:
         raise Problem(422, "the body is not one whole gzip")
     return unpacked
@@ -187,10 +161,6 @@ def parse(body: bytes) -> list[object]:
 
 def _refuse_constant(word: str) -> NoReturn:
     raise ValueError(f"{word} is no JSON")
-
-
-def _too_large() -> Problem:
-    return Problem(413, f"the body is larger than {MAX_BATCH_BYTES} bytes, unpacked")
 
 
 def _tell(region: str, results: list[Result]) -> None:

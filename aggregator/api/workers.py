@@ -10,6 +10,7 @@ from psycopg.types.json import Jsonb
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
 from aggregator import fleet_sync, slots
+from aggregator.api.body import read_body
 from aggregator.api.centre import AtCentre, Centre, InTransaction, granted
 from aggregator.api.problems import Problem
 from aggregator.db import Connection, queries
@@ -89,17 +90,14 @@ class PlannedRun(BaseModel):
 def body_of(model: type[Body], most_bytes: int) -> Callable[[Request], Any]:
     """Return the dependency that reads the body up to a size and then as that model.
 
-    Raises Problem: 413 before more is read, 422 with the first fault.
+    Raises Problem: 413 before more is read, 503 where it does not arrive in time, 422 with the
+    first fault.
     """
 
     async def read(request: Request) -> Body:
-        held = bytearray()
-        async for piece in request.stream():
-            held += piece
-            if len(held) > most_bytes:
-                raise Problem(413, f"the body is too large (allowed: {most_bytes} bytes)")
+        held = await read_body(request, most_bytes)
         try:
-            return model.model_validate_json(bytes(held))
+            return model.model_validate_json(held)
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
             place = ".".join(str(part) for part in first["loc"]) or "body"

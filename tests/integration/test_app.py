@@ -1,11 +1,15 @@
+import http.client
+import socket
 from typing import Annotated
+from urllib.parse import urlsplit
 
 import pytest
 from fastapi import Depends
 from fastapi.testclient import TestClient
-from support.centre import make_fleet, migrated_pool
+from support.centre import make_fleet, migrated_pool, served
 
 from aggregator import db
+from aggregator.api import body, server
 from aggregator.api.app import create_app
 from aggregator.api.centre import InTransaction, granted, utc_now
 from aggregator.regions import Grant, Scope, issue_token
@@ -118,3 +122,36 @@ def test_the_page_of_the_api_names_every_operation_and_loads_nothing_from_elsewh
         for method in methods:
             assert f"<code>{method.upper()} {path}</code>" in answer.text
     assert "//" not in answer.text.replace("<!doctype", "")
+
+
+@pytest.mark.parametrize("asked_before", [False, True])
+def test_a_head_that_comes_little_by_little_is_not_waited_for(pool, monkeypatch, asked_before):
+    monkeypatch.setattr(server, "HEAD_S", 0.2)
+
+    with served(pool, make_fleet()) as url:
+        where = urlsplit(url)
+        with socket.create_connection((where.hostname, where.port), timeout=60) as link:
+            if asked_before:
+                link.sendall(b"GET /livez HTTP/1.1\r\nhost: here\r\n\r\n")
+                assert link.recv(4_096).startswith(b"HTTP/1.1 200 OK")
+            link.sendall(b"GET /livez HTTP/1.1\r\nhost: here\r\nx: ")
+
+            assert link.recv(4_096) == b""
+
+
+def test_a_body_that_comes_little_by_little_is_not_waited_for(pool, monkeypatch):
+    monkeypatch.setattr(body, "BODY_S", 0.2)
+    with pool.connection() as connection:
+        token = issue_token(connection, "eu-west", Scope.REGION, utc_now())
+
+    with served(pool, make_fleet()) as url:
+        where = urlsplit(url)
+        for path in ("/v1/workers", "/v1/runs"):
+            link = http.client.HTTPConnection(where.netloc, timeout=10)
+            link.putrequest("POST", path)
+            link.putheader("authorization", f"Bearer {token}")
+            link.putheader("content-length", "1000")
+            link.endheaders(b"{")
+
+            assert link.getresponse().status == 503
+            link.close()

@@ -142,7 +142,7 @@ def test_50_mb_of_rubbish_are_one_sentence_and_the_next_push_passes(
 
     assert status == (413 if has_token else 401)
     assert answer["detail"] == (
-        f"the body is larger than {MAX_BATCH_BYTES} bytes, unpacked"
+        f"the body is too large (allowed: {MAX_BATCH_BYTES} bytes, unpacked)"
         if has_token
         else "a bearer token is needed, and this is none that the centre issued"
     )

@@ -191,7 +191,9 @@ class TestHeartbeat:
         answered = client.post("/v1/workers", content=b" " * (2 * 1024 * 1024 + 1))
 
         assert answered.status_code == 413
-        assert answered.json()["detail"] == "the body is too large (allowed: 2097152 bytes)"
+        assert (
+            answered.json()["detail"] == "the body is too large (allowed: 2097152 bytes, unpacked)"
+        )
 
 
 class TestManualRun:

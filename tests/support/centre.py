@@ -6,12 +6,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 
-import uvicorn
-
 from aggregator import db
 from aggregator.api.app import create_app
 from aggregator.api.centre import utc_now
-from aggregator.api.server import listen
+from aggregator.api.server import listen, make_server
 from pacewatch.words.fleet import DEMO_SCHEDULE, Fleet, Region
 
 REGION = "eu-west"
@@ -49,7 +47,7 @@ def served(
     """The application on a free port of loopback; gives its base URL."""
     listening = listen("127.0.0.1", 0)
     app = create_app(pool, fleet, clock=clock)
-    server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False))
+    server = make_server(app)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
     port = listening.getsockname()[1]
     thread.start()
