@@ -1,6 +1,7 @@
 """The table of dashboards; writes them as files for provisioning, and pushes them to Grafana."""
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from importlib.resources import files
 from pathlib import Path
@@ -49,10 +50,20 @@ def push(grafana: GrafanaApi, *, folder_uid: str | None = None) -> list[str]:
             answer = grafana.dashboard.update_dashboard(  # type: ignore[no-untyped-call]
                 wanted | ({"folderUid": folder_uid} if folder_uid else {})
             )
-        except (GrafanaException, OSError) as error:
+        except GrafanaException as error:
             raise PacewatchError(f"Grafana: dashboard {name} was not taken: {error}") from error
+        except OSError as error:
+            raise PacewatchError(
+                f"Grafana does not answer: {_reason(error)} (--url names it)"
+            ) from error
         addresses.append(str(answer["url"]))
     return addresses
+
+
+def _reason(error: OSError) -> str:
+    """Return the operating system's words from within the client's, where they are there."""
+    found = re.search(r"\[Errno -?\d+\] ([^')]+)|(failed to resolve '[^']+')", str(error), re.I)
+    return (found[1] or found[2]).lower() if found else str(error)
 
 
 if __name__ == "__main__":

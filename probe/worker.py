@@ -69,7 +69,8 @@ def serve(
     if settings.region not in fleet.regions:
         known = ", ".join(sorted(fleet.regions))
         raise SettingsError(
-            f'PACEWATCH_REGION: "{settings.region}" is no region of this fleet (known: {known})'
+            f'PACEWATCH_REGION: "{settings.region}" is no region of this fleet (known: {known}; '
+            "pacewatch.toml here, or the file PACEWATCH_CONFIG names, has its regions)"
         )
     set_up(f"worker.{settings.region}")
     logging.getLogger("celery").setLevel(logging.WARNING)

@@ -18,17 +18,20 @@ from pacewatch.words.errors import PacewatchError, SettingsError
 app = typer.Typer(
     name="pacewatch",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
     help="How fast the LLM providers you depend on are today, from every region you serve.",
+    epilog="Exit code 0: fine. 1: a problem was found, or a part failed. 2: wrong use, or a file "
+    "or an environment that cannot be.",
 )
 
 MOST_FAULTS = 40
 """Sentences that are printed of one error; a file can have thousands of faults."""
 
-COMMAND_FILES = ("check", "grafana", "probe", "read", "serve", "simulate", "store", "up")
-"""Files of this folder; each adds its commands with `add_to(app)` and imports heavy things inside
-them.
+COMMAND_FILES = ("up", "check", "probe", "read", "simulate", "grafana", "store", "serve")
+"""Files of this folder, as `--help` lists them; each adds its commands with `add_to(app)` and
+imports heavy things inside them.
 """
 
 

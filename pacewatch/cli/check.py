@@ -24,7 +24,10 @@ def add_to(app: typer.Typer) -> None:
 
 
 def check(file: Path | None = _FILE, as_json: bool = _JSON) -> None:
-    """Read file and environment, send nothing; say every fault, and what is probed and why not."""
+    """Find every fault of file and environment; send nothing.
+
+    Without a fault it says what is probed, and what is not and why.
+    """
     from pacewatch.cli.render import show, show_json
     from pacewatch.words.errors import SettingsError
 
@@ -43,7 +46,10 @@ def check(file: Path | None = _FILE, as_json: bool = _JSON) -> None:
 
 
 def plan(file: Path | None = _FILE, as_json: bool = _JSON) -> None:
-    """Say what the fleet would ask and cost a day and a month, thinned to its cap; send nothing."""
+    """Say what would be asked, and for how much; send nothing.
+
+    The requests and costs of a day and a month, thinned to the daily cap.
+    """
     from aggregator.plan import make_plan
     from pacewatch.cli.plan_screen import plan_json, plan_screen
     from pacewatch.cli.render import show, show_json

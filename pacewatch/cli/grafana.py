@@ -7,7 +7,9 @@ import typer
 from pacewatch.secret import read_secret
 from pacewatch.words.errors import SettingsError
 
-grafana = typer.Typer(no_args_is_help=True, help="The dashboards on a Grafana.")
+grafana = typer.Typer(
+    no_args_is_help=True, rich_markup_mode=None, help="Put the dashboards on a Grafana."
+)
 
 
 def add_to(app: typer.Typer) -> None:
@@ -25,7 +27,10 @@ def push(
     url: str = typer.Option(..., help="Grafana's address, as http://127.0.0.1:3000."),
     folder: str = typer.Option("", help="Uid of the folder to put them in."),
 ) -> None:
-    """Put the dashboards on a Grafana; its token is taken from PACEWATCH_GRAFANA_TOKEN."""
+    """Put the dashboards on a Grafana.
+
+    Its token is taken from PACEWATCH_GRAFANA_TOKEN.
+    """
     from grafana_client.api import GrafanaApi
 
     from dashboards.publish import push as push_all

@@ -49,7 +49,7 @@ def probe(  # noqa: PLR0913 - the options of the command
     region: str | None = _REGION,
     as_json: bool = _JSON,
 ) -> None:
-    """Measure one endpoint once, from here: ask it, and show what came back when.
+    """Measure one endpoint once, from here.
 
     Exit code 0: the answer reached its end. 1: it did not. 2: wrong use.
     """

@@ -24,6 +24,12 @@ _HEIGHTS = "▁▂▃▄▅▆▇█"
 _COLOURS = {REASONING: "magenta", ANSWER: "cyan", TOOL: "yellow"}
 _NAMES = {REASONING: "reasoning", ANSWER: "answer", TOOL: "tool call"}
 _WIDEST = 100
+_LIMITS = {
+    Outcome.TIMEOUT_FIRST_TOKEN: ("first_token_s", "--first-token"),
+    Outcome.TIMEOUT_STALL: ("stall_s", "--stall"),
+    Outcome.TIMEOUT_TOTAL: ("total_s", "--total"),
+}
+"""The limit that an outcome tells of, and the option that sets it."""
 
 
 def screen(endpoint: Endpoint, run: Run, *, width: int) -> list[RenderableType]:
@@ -33,7 +39,8 @@ def screen(endpoint: Endpoint, run: Run, *, width: int) -> list[RenderableType]:
     figures = figures_of(timing)
     if timing.chunks.at_us:
         parts += [*timeline(timing.chunks, width=min(width, _WIDEST)), Text()]
-    parts.append(table(_columns(), list(_rows(timing, figures, run))))
+    if rows := list(_rows(timing, figures, run)):
+        parts.append(table(_columns(), rows))
     return parts
 
 
@@ -44,9 +51,17 @@ def _head(endpoint: Endpoint, run: Run, timing: Timing) -> Text:
     text.append(word_text(timing.outcome), style="bold green" if is_good else "bold red")
     if not is_good:
         text.append(f"\n{OUTCOME_MEANINGS[timing.outcome]}")
-        if told := _fault_text(timing):
+        if told := _limit_text(endpoint, timing.outcome) or _fault_text(timing):
             text.append(f" ({told})")
     return text
+
+
+def _limit_text(endpoint: Endpoint, outcome: Outcome) -> str:
+    if outcome not in _LIMITS:
+        return ""
+    name, option = _LIMITS[outcome]
+    limit: float = getattr(endpoint.limits, name)
+    return f"{seconds_text(limit)}, which {option} sets"
 
 
 def _fault_text(timing: Timing) -> str:
@@ -107,7 +122,8 @@ def _rows(timing: Timing, figures: Figures, run: Run) -> Iterator[tuple[str, str
         yield from _figure_rows(figures, hidden=Flag.HIDDEN_REASONING in timing.flags)
     if timing.chunks.at_us or timing.provider_tokens is not None:
         yield "Tokens", count_text(sum(timing.chunks.tokens)), _tokens_text(timing)
-    yield "Setting up", _setting_up_s(timing), _connection_text(timing)
+    if (took := _setting_up_s(timing)) != UNKNOWN:
+        yield "Setting up", took, _connection_text(timing)
     if timing.server_timings is not None:
         yield "Server's own", "", _told_text(timing)
     if timing.flags:

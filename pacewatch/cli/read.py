@@ -33,7 +33,7 @@ def board(  # noqa: PLR0913 - six options
     load: Annotated[Load, typer.Option(help="One request, or several at once.")] = Load.SINGLE,
     as_json: AsJson = False,
 ) -> None:
-    """Show how fast each endpoint is: rolling medians, the fastest first."""
+    """Show how fast each endpoint is, the fastest first."""
     from pacewatch.cli import board_screen, render
 
     asked = {
@@ -44,6 +44,8 @@ def board(  # noqa: PLR0913 - six options
         "load": [str(load)],
     }
     document = _get("/api/board", asked)
+    if not document["models"]:
+        _refuse_unknown(asked, _get("/api/board", {}))
     if as_json:
         render.show_json(document)
         return
@@ -52,7 +54,10 @@ def board(  # noqa: PLR0913 - six options
 
 
 def status(as_json: AsJson = False) -> None:
-    """Show whether the fleet is well: regions, dispatch, endpoints that fail. Exits 1 where not."""
+    """Show whether the fleet is well; exit code 1 where not.
+
+    Its regions and their workers, the dispatch of slots, and endpoints that fail.
+    """
     from pacewatch.cli import render, status_screen
 
     document = _get("/api/status", {})
@@ -62,6 +67,28 @@ def status(as_json: AsJson = False) -> None:
         render.show(*status_screen.parts(document, width=render.screen_width()))
     if document["problems"]:
         raise typer.Exit(1)
+
+
+def _refuse_unknown(asked: "Mapping[str, list[str]]", whole: Any) -> None:
+    """Raise SettingsError for the names that are nowhere on the whole board."""
+    from pacewatch.tables import suggestion
+    from pacewatch.words.errors import SettingsError
+
+    endpoints = [endpoint for model in whole["models"] for endpoint in model["endpoints"]]
+    known = {
+        "model": [endpoint["model"] for endpoint in endpoints],
+        "provider": [endpoint["provider"] for endpoint in endpoints],
+        "region": [region["region"] for region in whole["regions"]],
+        "workload": whole["workloads"],
+    }
+    faults = [
+        f'--{name}: "{word}" is not on the board{suggestion(word, words)}'
+        for name, words in known.items()
+        for word in asked[name]
+        if word not in words
+    ]
+    if faults:
+        raise SettingsError(faults)
 
 
 def _get(path: str, asked: "Mapping[str, list[str]]") -> Any:

@@ -14,7 +14,10 @@ def add_to(app: typer.Typer) -> None:
 
 
 def aggregator() -> None:
-    """Serve the centre over HTTP: ingest, API, board, metrics; ends cleanly on SIGTERM."""
+    """Serve ingest, board, API and metrics over HTTP.
+
+    Any number may run; each ends cleanly on SIGTERM.
+    """
     from aggregator import db
     from aggregator.api.app import create_app
     from aggregator.api.server import listen, serve
@@ -39,7 +42,10 @@ def worker(
         help="The region this worker stands in; else PACEWATCH_REGION, else the fleet's only one.",
     ),
 ) -> None:
-    """Run a region's probe worker: take tasks, measure, keep, push."""
+    """Run a region's probe worker: take tasks, measure, keep, push.
+
+    It ends cleanly on SIGTERM.
+    """
     from pacewatch.config import config_path, load_fleet
     from pacewatch.stack.state import state_folder
     from probe.settings import read_settings
@@ -54,7 +60,10 @@ def worker(
 
 
 def beat() -> None:
-    """Send the central worker its ticks; any number may run; ends cleanly on SIGTERM."""
+    """Send the central worker its ticks.
+
+    Any number may run; each ends cleanly on SIGTERM.
+    """
     from aggregator.settings import read_broker_url
     from aggregator.tasks import make_app, run_beat
     from pacewatch import log
@@ -67,8 +76,9 @@ def beat() -> None:
 
 
 def central() -> None:
-    """Dispatch slots and keep the store up, a tick at a time; any number may run; ends cleanly on
-    SIGTERM.
+    """Dispatch slots and keep the store up, a tick at a time.
+
+    Any number may run; each ends cleanly on SIGTERM.
     """
     from datetime import UTC, datetime
 

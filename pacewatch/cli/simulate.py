@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 simulate_app = typer.Typer(
     no_args_is_help=True,
-    help="Make the demo's simulated providers slow or broken, and well again.",
+    rich_markup_mode=None,
+    help="Make the demo's providers slow or broken, and well again.",
 )
 
 Target = Annotated[str, typer.Argument(help="An endpoint, a provider, or all.")]
@@ -49,7 +50,7 @@ def fail(
     region: Region = None,
     as_json: AsJson = False,
 ) -> None:
-    """Answer every request with a status, by default that of a server error."""
+    """Answer every request with a status, by default 500."""
     _switch_on("fail", target, region, as_json, status=status)
 
 
@@ -90,13 +91,13 @@ def auth(target: Target, region: Region = None, as_json: AsJson = False) -> None
 
 @simulate_app.command()
 def payment(target: Target, region: Region = None, as_json: AsJson = False) -> None:
-    """Answer that the account has no credit left, each provider in its own way."""
+    """Answer that the account has no credit left."""
     _switch_on("payment", target, region, as_json)
 
 
 @simulate_app.command()
 def retired(target: Target, region: Region = None, as_json: AsJson = False) -> None:
-    """Answer that the model is served no longer, each provider in its own way."""
+    """Answer that the model is served no longer."""
     _switch_on("retired", target, region, as_json)
 
 
@@ -136,7 +137,7 @@ def broken(
 
 @simulate_app.command()
 def cache(target: Target, region: Region = None, as_json: AsJson = False) -> None:
-    """Keep prompts by how they begin, and answer known ones sooner."""
+    """Keep prompts by how they begin; answer known ones sooner."""
     _switch_on("cache", target, region, as_json)
 
 

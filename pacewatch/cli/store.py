@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from aggregator.db import Connection
 
 token_app = typer.Typer(
-    no_args_is_help=True, help="Issue, list and revoke the tokens of regions and people."
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Issue, list and revoke the tokens of regions and people.",
 )
 
 _JSON = typer.Option(False, "--json", help="Print JSON.")
@@ -26,7 +28,10 @@ def add_to(app: typer.Typer) -> None:
 
 
 def migrate(as_json: bool = _JSON) -> None:
-    """Bring the store's tables to this version; safe to repeat and to run twice at once."""
+    """Bring the store's tables to this version.
+
+    It is safe to repeat, and to run twice at once.
+    """
     from aggregator import db
     from aggregator.settings import read_database_url
 
@@ -57,7 +62,10 @@ def issue(
     scope: str = typer.Option("region", help="region, run or admin."),
     as_json: bool = _JSON,
 ) -> None:
-    """Issue a token and print it, once; the store keeps its hash alone."""
+    """Issue a token and print it, once.
+
+    The store keeps its hash alone.
+    """
     from aggregator.regions import Scope, issue_token
     from pacewatch.words.errors import SettingsError
 
@@ -71,7 +79,7 @@ def issue(
 
 @token_app.command("list")
 def list_(as_json: bool = _JSON) -> None:
-    """List the tokens by their id: region, scope, when issued, when revoked."""
+    """List the tokens: id, region, scope, when issued, when revoked."""
     from aggregator.regions import list_tokens
     from pacewatch.words.slot import to_rfc3339
 

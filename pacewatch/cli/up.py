@@ -26,7 +26,7 @@ RegionName = Annotated[
 ]
 
 _DEMO_PACE = "Figures come in seconds, a median of each endpoint within a day of eight minutes"
-_REAL_PACE = "Each endpoint is measured once at once; its median is shown from the sixth run on"
+_REAL_PACE = "What was never measured is measured now; medians are shown from the sixth run on"
 
 
 def add_to(app: typer.Typer) -> None:

@@ -53,7 +53,8 @@ def read_address(state: Path) -> Address:
         )
     except FileNotFoundError:
         raise StackError(
-            f"no demo is running on {state} (start one: pacewatch up --demo)"
+            f"no demo is running on {state} "
+            "(pacewatch up --demo starts one, PACEWATCH_STATE names its folder)"
         ) from None
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise StackError(f"{path}: cannot be read ({type(error).__name__})") from error

@@ -201,7 +201,7 @@ def parse_fault(raw: object, *, endpoints: Collection[str], regions: Collection[
     options = {name: _number(kind, name, raw[name]) for name in raw.keys() & _RANGES.keys()}
     options |= {name: _word(kind, name, raw[name]) for name in raw.keys() & _WORDS.keys()}
     if kind is FaultKind.SLOW and not options:
-        raise WireError("fault slow: a factor or seconds to add to the first token are needed")
+        raise WireError("fault slow: factor or ttft_add_s is needed (--factor 0.5, --ttft-add 2)")
     return Fault(
         kind=kind,
         target=check_target(raw.get("target"), endpoints),

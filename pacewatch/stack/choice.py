@@ -12,7 +12,7 @@ from pacewatch.words.endpoint import Endpoint
 from pacewatch.words.errors import SettingsError
 from pacewatch.words.fleet import Fleet
 
-_NOTHING = "no provider key in the environment and no endpoint of your own in pacewatch.toml"
+_NOTHING = "no provider key in the environment and no [[endpoint]] in pacewatch.toml"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -47,6 +47,27 @@ def test_a_filter_of_the_command_is_the_one_of_the_api(address):
     assert (series["load"], list(series["regions"])) == ("parallel", ["us-east"])
 
 
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (
+            ("--region", "us-est"),
+            '--region: "us-est" is not on the board (did you mean "us-east"?)',
+        ),
+        (("--workload", "x"), '--workload: "x" is not on the board (known: short)'),
+        (
+            ("--model", "glm-5.3"),
+            '--model: "glm-5.3" is not on the board (did you mean "glm-5.2"?)',
+        ),
+    ],
+)
+def test_a_filter_that_nothing_can_match_is_refused(address, words, sentence):
+    found = run(address, "board", *words)
+
+    assert isinstance(found.exception, SettingsError)
+    assert str(found.exception) == sentence
+
+
 def test_status_exits_with_one_where_something_is_wrong(address):
     table, document = run(address, "status"), run(address, "status", "--json")
 

@@ -330,5 +330,6 @@ def test_a_region_that_the_fleet_does_not_have_is_one_sentence(folder, broker, i
     assert code == 2
     assert (
         worker.log.read_text()
-        == 'pacewatch: PACEWATCH_REGION: "mars" is no region of this fleet (known: eu-west)\n'
+        == 'pacewatch: PACEWATCH_REGION: "mars" is no region of this fleet (known: eu-west; '
+        "pacewatch.toml here, or the file PACEWATCH_CONFIG names, has its regions)\n"
     )

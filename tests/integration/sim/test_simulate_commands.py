@@ -117,7 +117,7 @@ def test_a_word_is_shown_as_it_is(simulator):
         ),
         (
             ("slow", "groq"),
-            "fault slow: a factor or seconds to add to the first token are needed",
+            "fault slow: factor or ttft_add_s is needed (--factor 0.5, --ttft-add 2)",
         ),
         (
             ("stall", "groq", "--region", "mars"),
@@ -133,7 +133,8 @@ def test_without_a_demo_the_command_says_how_to_start_one(tmp_path):
     assert pacewatch(tmp_path, "simulate", "list") == (
         1,
         "",
-        f"pacewatch: no demo is running on {tmp_path} (start one: pacewatch up --demo)\n",
+        f"pacewatch: no demo is running on {tmp_path} "
+        "(pacewatch up --demo starts one, PACEWATCH_STATE names its folder)\n",
     )
 
 

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 from support.probing import own_endpoint
-from support.timings import make_run, make_timing
+from support.timings import make_chunks, make_run, make_timing
 
 from pacewatch.cli.probe_screen import screen, timeline
 from pacewatch.cli.render import to_string
@@ -72,3 +72,15 @@ def test_one_chunk_alone_has_a_timeline_too():
 
     assert columns.plain == " " * 39 + "█"
     assert axis.plain == "sent".ljust(32) + "600 ms ^"
+
+
+def test_a_limit_that_was_reached_is_told_with_the_option_that_sets_it():
+    timing = make_timing(outcome=Outcome.TIMEOUT_FIRST_TOKEN)
+
+    assert "first-token limit (5.00 s, which --first-token sets)" in shown(timing, 140)
+
+
+def test_a_request_that_reached_nobody_shows_no_empty_table():
+    timing = make_timing(make_chunks(), outcome=Outcome.DNS)
+
+    assert "Figure" not in shown(timing, 80)

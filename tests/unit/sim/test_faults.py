@@ -151,7 +151,7 @@ def test_what_clear_takes_away(target, region, left):
         ),
         (
             {"kind": "slow", "target": "all"},
-            "fault slow: a factor or seconds to add to the first token are needed",
+            "fault slow: factor or ttft_add_s is needed (--factor 0.5, --ttft-add 2)",
         ),
         (
             {"kind": "slow", "target": "all", "factor": 0},
