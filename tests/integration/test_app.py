@@ -1,5 +1,5 @@
 import http.client
-import socket
+from contextlib import closing
 from typing import Annotated
 from urllib.parse import urlsplit
 
@@ -130,13 +130,15 @@ def test_a_head_that_comes_little_by_little_is_not_waited_for(pool, monkeypatch,
 
     with served(pool, make_fleet()) as url:
         where = urlsplit(url)
-        with socket.create_connection((where.hostname, where.port), timeout=60) as link:
+        link = http.client.HTTPConnection(where.netloc, timeout=60)
+        link.connect()
+        with closing(link.sock) as wire:
             if asked_before:
-                link.sendall(b"GET /livez HTTP/1.1\r\nhost: here\r\n\r\n")
-                assert link.recv(4_096).startswith(b"HTTP/1.1 200 OK")
-            link.sendall(b"GET /livez HTTP/1.1\r\nhost: here\r\nx: ")
+                link.request("GET", "/livez")
+                assert link.getresponse().read() == b'{"status":"ok"}'
+            wire.sendall(b"GET /livez HTTP/1.1\r\nhost: here\r\nx: ")
 
-            assert link.recv(4_096) == b""
+            assert wire.recv(4_096) == b""
 
 
 def test_a_body_that_comes_little_by_little_is_not_waited_for(pool, monkeypatch):
