@@ -4,7 +4,7 @@ Counters come from the store and never fall; what is bounded by the window is a 
 with it. Names and labels come from `pacewatch.words.metrics` alone.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple
@@ -25,11 +25,12 @@ from aggregator.rows import (
 )
 from aggregator.standing import shown_workers
 from pacewatch.words.endpoint import parse_endpoint_id
+from pacewatch.words.fleet import QUANTILES
 from pacewatch.words.metrics import METRICS, PLACE_LABELS, SERIES_LABELS
 from pacewatch.words.outcome import MISSED_REASONS, Outcome
 from pacewatch.words.slot import Load, Purpose
 
-STORED_QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+STORED_QUANTILES = tuple(QUANTILES.values())
 """Quantiles of a statistic, in the order in which they are stored."""
 
 FROM_ZERO_PURPOSES = (Purpose.SCHEDULED, Purpose.FIRST)
@@ -50,7 +51,7 @@ _ROLLING: tuple[tuple[str, str, str, tuple[float, ...]], ...] = (
     ("pacewatch_output_tokens_per_second", "output_tokens_per_s", "speed_runs", (0.5,)),
     ("pacewatch_end_to_end_seconds", "end_to_end_s", "end_to_end_runs", (0.5,)),
 )
-"""Metric, column of quantiles, column of the runs behind them, quantiles that are exposed."""
+"""Metric, column of quantiles, column of the runs behind them, quantiles that are always told."""
 
 _LATEST = (
     ("pacewatch_latest_time_to_first_token_seconds", "latest_ttft_s"),
@@ -91,8 +92,11 @@ def read_all(connection: Connection) -> Rows:
 class Page:
     """The families under their names, being filled."""
 
-    def __init__(self) -> None:
-        """Start with every metric, each without a sample."""
+    def __init__(self, quantiles: Collection[float]) -> None:
+        """Start with every metric, each without a sample; the quantiles are told of every rolling
+        figure beside the usual ones.
+        """
+        self.quantiles = quantiles
         self._families = {name: Family(word=word) for name, word in METRICS.items()}
 
     def add(self, name: str, labels: str, value: float | None) -> None:
@@ -106,9 +110,11 @@ class Page:
         return self._families.values()
 
 
-def make_page(rows: Rows, *, now: datetime, window: timedelta) -> Iterable[Family]:
-    """Return every metric with its samples at `now`. Pure."""
-    page = Page()
+def make_page(
+    rows: Rows, *, now: datetime, window: timedelta, quantiles: Collection[float] = ()
+) -> Iterable[Family]:
+    """Return every metric with its samples at `now`, rolling ones with further quantiles. Pure."""
+    page = Page(quantiles)
     known = {row.endpoint: row for row in rows.endpoints}
     for series in rows.series:
         _add_series(page, series, known, now=now, window=window)
@@ -170,12 +176,13 @@ def _add_series(
 
 def _add_rolling(page: Page, row: SeriesRow, labels: str) -> None:
     enough = fewest_runs(Load(row.load))
-    for name, column, count, quantiles in _ROLLING:
+    for name, column, count, always in _ROLLING:
         stored: list[float | None] | None = getattr(row, column)
         if stored is None or getattr(row, count) < enough:
             continue
-        for quantile in quantiles:
-            value = stored[STORED_QUANTILES.index(quantile)]
+        for quantile, value in zip(STORED_QUANTILES, stored, strict=True):
+            if quantile not in always and quantile not in page.quantiles:
+                continue
             page.add(name, f'{labels},quantile="{quantile}"', value)
 
 

@@ -20,6 +20,7 @@ from pacewatch.words.errors import SettingsError
 from pacewatch.words.fleet import (
     DEFAULT_REGION,
     DEMO_SCHEDULE,
+    QUANTILES,
     Fleet,
     Region,
     Schedule,
@@ -100,6 +101,7 @@ def read_fleet(
     regions = _regions(table, folder)
     schedule = _schedule(table, simulated=simulated)
     spending = _spending(table)
+    quantiles = table.texts("quantiles", allowed=tuple(QUANTILES)) or ()
     known = _known(table, catalog, simulated=simulated)
     known = give_importance(table, known)
     wish = Wish(globs=table.texts("endpoints"), simulated=simulated, today=today)
@@ -118,6 +120,7 @@ def read_fleet(
         schedule=schedule,
         spending=spending,
         simulated=simulated,
+        quantiles=tuple(QUANTILES[name] for name in quantiles if name in QUANTILES),
     )
 
 

@@ -19,6 +19,7 @@ from probe.budget import Budget
 from probe.centre import Voice, read_now, why_refused
 from probe.clock import Clock
 from probe.hand import Hand
+from probe.journal import Journal
 from probe.outbox import Outbox
 
 logger = logging.getLogger(__name__)
@@ -39,6 +40,7 @@ class Heartbeat:
         client: httpx2.Client,
         clock: Clock,
         hand: Hand,
+        journal: Journal,
         outbox: Outbox,
         budget: Budget,
     ) -> None:
@@ -49,6 +51,7 @@ class Heartbeat:
         self._client = client
         self._clock = clock
         self._hand = hand
+        self._journal = journal
         self._outbox = outbox
         self._budget = budget
         self._voice = Voice(logger, "heartbeat")
@@ -110,6 +113,7 @@ class Heartbeat:
             "catalog": self._name.catalog,
             "in_hand": [str(run_id) for run_id in in_hand],
             "outbox_full": [str(run_id) for run_id in full],
+            "journal_runs": self._journal.runs(),
             "outbox_runs": self._outbox.runs(),
             "budget_left_usd": self._budget.left_usd(self._clock.centre_now()),
             "clock": to_rfc3339(self._clock.wall()),

@@ -59,6 +59,10 @@ class Journal:
         with self._disk.write() as connection:
             connection.execute("update journal set lost = null where run_id = ?", (run_id.bytes,))
 
+    def runs(self) -> int:
+        """Return how many runs are remembered."""
+        return int(self._disk.read("select count(*) from journal")[0][0])
+
     def unfinished(self) -> list[tuple[UUID, UUID, bytes]]:
         """Return run, execution and packed record of what was started and not finished."""
         return [

@@ -97,7 +97,8 @@ def set_up_worker(  # noqa: PLR0913 - what a worker is made of
     outbox.
     """
     region = fleet.regions[settings.region]
-    clock, hand, outbox = Clock(disk, wall), Hand(), Outbox(disk)
+    clock, hand = Clock(disk, wall), Hand()
+    journal, outbox = Journal(disk), Outbox(disk)
     budget = Budget(disk, usd_per_day=cap_of(fleet))
     name = WorkerName(
         id=disk.worker_id(socket.gethostname()), version=__version__, catalog=catalog_hash(fleet)
@@ -110,6 +111,7 @@ def set_up_worker(  # noqa: PLR0913 - what a worker is made of
         client=client,
         clock=clock,
         hand=hand,
+        journal=journal,
         outbox=outbox,
         budget=budget,
     )
@@ -119,7 +121,7 @@ def set_up_worker(  # noqa: PLR0913 - what a worker is made of
         name=name,
         environment=environment,
         disk=disk,
-        journal=Journal(disk),
+        journal=journal,
         outbox=outbox,
         budget=budget,
         hand=hand,

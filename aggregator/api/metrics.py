@@ -22,7 +22,7 @@ def scrape(request: Request, centre: AtCentre) -> Response:
         rows = read_all(connection)
     chosen = content_type(request.headers.get("accept", ""))
     body = write_families(
-        make_page(rows, now=now, window=window),
+        make_page(rows, now=now, window=window, quantiles=centre.fleet.quantiles),
         openmetrics=chosen.startswith("application/openmetrics-text"),
     )
     headers = {"Content-Type": chosen, "Vary": "Accept, Accept-Encoding"}

@@ -44,6 +44,8 @@ class Heartbeat(BaseModel):
     """Runs received, running, or in the outbox."""
     outbox_full: Annotated[list[UUID], Field(max_length=MOST_RUNS)] = []
     """Runs that were declined because the disk is full."""
+    journal_runs: Annotated[int, Field(ge=0, le=2**31 - 1)] = 0
+    """Runs that the worker's journal remembers."""
     outbox_runs: Annotated[int, Field(ge=0, le=2**31 - 1)]
     budget_left_usd: float | None = None
     clock: AwareDatetime

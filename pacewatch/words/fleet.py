@@ -95,6 +95,10 @@ class Spending:
     """Clouds whose credentials of the shell may be used: aws, google, azure."""
 
 
+QUANTILES = {"p5": 0.05, "p25": 0.25, "p50": 0.5, "p75": 0.75, "p95": 0.95}
+"""The quantiles that are kept of every rolling figure, by name, in the order they are stored."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Skipped:
     """An endpoint that was picked and is not probed."""
@@ -118,6 +122,8 @@ class Fleet:
     spending: Spending = Spending()
     simulated: bool = False
     """True in the demo: every endpoint is the simulator's."""
+    quantiles: tuple[float, ...] = ()
+    """Quantiles that `/metrics` tells of every rolling figure beside the usual ones."""
 
 
 def catalog_hash(fleet: Fleet) -> str:

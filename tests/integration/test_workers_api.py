@@ -111,7 +111,9 @@ class TestHeartbeat:
         run = uuid4()
         client.post(
             "/v1/workers",
-            json=heartbeat(in_hand=[str(run)], outbox_runs=3, clock=to_rfc3339(NOON + SKEW)),
+            json=heartbeat(
+                in_hand=[str(run)], journal_runs=7, outbox_runs=3, clock=to_rfc3339(NOON + SKEW)
+            ),
         )
 
         assert centre.rows("select * from worker") == [
@@ -123,6 +125,7 @@ class TestHeartbeat:
                 "last_seen_at": NOON,
                 "clock_offset_s": 7200.0,
                 "in_hand": [run],
+                "journal_runs": 7,
                 "outbox_runs": 3,
                 "budget_left_usd": 2.5,
                 "calibration": None,

@@ -86,6 +86,7 @@ create table worker (
     last_seen_at timestamptz not null,   -- by the centre's clock
     clock_offset_s float8 not null,      -- the worker's wall clock less the centre's
     in_hand uuid[] not null,             -- received, running, or in the outbox
+    journal_runs integer not null default 0, -- that its journal remembers
     outbox_runs integer not null,
     budget_left_usd float8,
     calibration jsonb,

@@ -30,8 +30,8 @@ ROLLING = (
 PARALLEL = replace(SERIES, load="parallel", series_id=2)
 
 
-def page_text(now=NOW, *, openmetrics=False, **changes):
-    page = make_page(make_rows(**changes), now=now, window=WINDOW)
+def page_text(now=NOW, *, openmetrics=False, quantiles=(), **changes):
+    page = make_page(make_rows(**changes), now=now, window=WINDOW, quantiles=quantiles)
     return write_families(page, openmetrics=openmetrics).decode()
 
 
@@ -245,3 +245,14 @@ def test_what_no_worker_said_has_no_sample():
 )
 def test_the_format_follows_the_accept_header(accept, kind):
     assert kind == content_type(accept).partition(";")[0]
+
+
+def test_further_quantiles_are_told_of_every_rolling_figure_where_the_file_asks_for_them():
+    def told(**changes):
+        found = read(page_text(**changes))
+        return {name: {labels["quantile"] for labels, _ in found[name]} for name in ROLLING}
+
+    usual = {"0.5"}
+
+    assert told() == {name: usual for name in ROLLING} | {ROLLING[0]: usual | {"0.95"}}
+    assert told(quantiles=(0.05, 0.95)) == {name: {"0.05", "0.5", "0.95"} for name in ROLLING}

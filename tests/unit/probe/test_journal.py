@@ -48,6 +48,7 @@ def test_a_started_run_is_reported_as_all_internal_until_it_is_finished(disk):
 
     journal.finish(run.run_id)
     assert journal.unfinished() == []
+    assert journal.runs() == 1
 
 
 def test_old_finished_runs_are_forgotten_and_unfinished_ones_are_not(disk, monkeypatch):
