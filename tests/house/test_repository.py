@@ -82,3 +82,10 @@ def test_every_decision_has_a_number_of_its_own_and_says_what_was_given_up():
     for page in pages:
         assert re.fullmatch(r"\d{4}-[a-z0-9-]+\.md", page.name)
         assert "given up" in page.read_text("utf-8").lower(), page
+
+
+def test_the_index_links_every_page():
+    text = (ROOT / "docs/index.md").read_text("utf-8")
+    for page in (ROOT / "docs").rglob("*.md"):
+        name = page.relative_to(ROOT / "docs").as_posix()
+        assert name == "index.md" or f"]({name})" in text, name
