@@ -58,16 +58,23 @@ _GOOGLE: Mapping[int, str] = {
 _AWS: Mapping[Why, tuple[int, str]] = {
     Why.NO_KEY: (403, "MissingAuthenticationTokenException"),
     Why.BAD_KEY: (403, "UnrecognizedClientException"),
-    Why.UNKNOWN_MODEL: (400, "ValidationException"),
-    Why.RETIRED: (404, "ResourceNotFoundException"),
     Why.UNKNOWN_PATH: (404, "UnknownOperationException"),
-    Why.MALFORMED: (400, "ValidationException"),
-    Why.TOO_LARGE: (413, "RequestEntityTooLargeException"),
-    Why.RATE_LIMITED: (429, "ThrottlingException"),
-    Why.PAYMENT: (402, "PaymentRequiredException"),
-    Why.OVERLOADED: (503, "ServiceUnavailableException"),
 }
-"""Status and exception; of what is not here the status decides."""
+"""Status and exception, where the refusal's own status does not decide."""
+
+_AWS_STATUS: Mapping[int, str] = {
+    402: "PaymentRequiredException",
+    401: "UnrecognizedClientException",
+    403: "AccessDeniedException",
+    404: "ResourceNotFoundException",
+    408: "ModelTimeoutException",
+    413: "RequestEntityTooLargeException",
+    424: "ModelErrorException",
+    429: "ThrottlingException",
+    503: "ServiceUnavailableException",
+    529: "ServiceUnavailableException",
+}
+"""Exception by status; of others 4xx and 5xx decide."""
 
 _DECOMMISSIONS = frozenset({"groq"})
 """Providers that say of a retired model that it was there: 400, model_decommissioned."""
@@ -173,21 +180,15 @@ def aws_exception(refusal: Refusal) -> tuple[int, str]:
     """Return the status and the name of the exception of Amazon's services."""
     if refusal.why in _AWS:
         return _AWS[refusal.why]
-    if refusal.status == 503:
-        return 503, "ServiceUnavailableException"
-    if refusal.status >= 500:
-        return refusal.status, "InternalServerException"
-    return refusal.status, "ModelErrorException"
+    other = "InternalServerException" if refusal.status >= 500 else "ValidationException"
+    return refusal.status, _AWS_STATUS.get(refusal.status, other)
 
 
 def _as_aws(provider: str, refusal: Refusal, request_id: str) -> ErrorAnswer:
     status, name = aws_exception(refusal)
-    message = refusal.message
-    if refusal.why is Why.UNKNOWN_MODEL:
-        message = "The provided model identifier is invalid."
     return ErrorAnswer(
         status=status,
-        body={"message": message},
+        body={"message": refusal.message},
         headers={"x-amzn-requestid": request_id, "x-amzn-errortype": f"{name}:http://internal/"},
     )
 

@@ -5,6 +5,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import trustme
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
 
 
 class Authority:
@@ -12,6 +16,8 @@ class Authority:
 
     def __init__(self, folder: Path) -> None:
         """Make it, and write its certificate into the folder."""
+        folder.mkdir(exist_ok=True)
+        self._folder = folder
         self._authority = trustme.CA()
         self.ca_file = str(folder / "ca.pem")
         self._authority.cert_pem.write_to_path(self.ca_file)
@@ -22,4 +28,33 @@ class Authority:
         certificate = self._authority.issue_cert(*names, not_after=until)
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         certificate.configure_cert(context)
+        return context
+
+    def serving_by_itself(self, name: str) -> ssl.SSLContext:
+        """What a server of that name serves with whose certificate nobody else has signed."""
+        key = ec.generate_private_key(ec.SECP256R1())
+        subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+        now = datetime.now(UTC)
+        certificate = (
+            x509.CertificateBuilder()
+            .subject_name(subject)
+            .issuer_name(subject)
+            .public_key(key.public_key())
+            .serial_number(x509.random_serial_number())
+            .not_valid_before(now - timedelta(days=1))
+            .not_valid_after(now + timedelta(days=1))
+            .add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=False)
+            .sign(key, hashes.SHA256())
+        )
+        file = self._folder / f"{name}.pem"
+        file.write_bytes(
+            certificate.public_bytes(serialization.Encoding.PEM)
+            + key.private_bytes(
+                serialization.Encoding.PEM,
+                serialization.PrivateFormat.PKCS8,
+                serialization.NoEncryption(),
+            )
+        )
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(file)
         return context

@@ -91,8 +91,7 @@ VERTEX_ERRORS = {**GOOGLE_ERRORS, "auth": (errors.ClientError, "401 UNAUTHENTICA
 AWS_ERRORS: dict[str, tuple[type[Exception], str]] = {
     "rate-limit": (ClientError, "ThrottlingException"),
     "auth": (ClientError, "UnrecognizedClientException"),
-    "not-served": (ClientError, "ValidationException"),
-    "retired": (ClientError, "ResourceNotFoundException"),
+    "not-served": (ClientError, "ResourceNotFoundException"),
     "fail": (ClientError, "InternalServerException"),
     "stream-error": (EventStreamError, "serviceUnavailableException"),
 }
@@ -292,13 +291,6 @@ def test_kept_tokens_are_understood(simulator, case):
     if case.tells_kept:
         assert reads[1].cached_tokens == KEPT_TOKENS
     assert simulator.answers()[-1]["planned_ttft_s"] < nature_of(case.endpoint).ttft_s / 2
-
-
-def test_a_retired_model_of_bedrock_is_an_exception_of_its_own(simulator):
-    simulator.switch_on("retired", "bedrock")
-
-    with pytest.raises(ClientError, match="ResourceNotFoundException"):
-        ask(simulator, CASES["converse"])
 
 
 @pytest.mark.parametrize(
