@@ -177,7 +177,8 @@ def _make_store(url: str, choice: "Choice", state: Path) -> dict[str, Path]:
     with db.connect(url) as connection:
         db.require_store(connection, simulated=choice.fleet is None)
         for region, file in files.items():
-            if not file.exists() or region_of(connection, file.read_text()) is None:
+            held = file.read_text(errors="replace") if file.exists() else ""
+            if region_of(connection, held) is None:
                 write_private(file, issue_token(connection, region, "region", datetime.now(UTC)))
     return files
 

@@ -22,12 +22,17 @@ def open_log(file: Path) -> BinaryIO:
 
 
 def bound(folder: Path, *, longest_bytes: int = LONGEST_BYTES) -> None:
-    """Set every log of the folder aside that has grown too long."""
+    """Set every log of the folder aside that has grown too long; where the disk has no room for
+    that, empty it all the same.
+    """
     for file in folder.glob("*.log"):
         if file.stat().st_size > longest_bytes:
             older = file.with_suffix(".log.1")
-            older.touch(mode=0o600)
-            shutil.copyfile(file, older)
+            try:
+                older.touch(mode=0o600)
+                shutil.copyfile(file, older)
+            except OSError:
+                older.unlink(missing_ok=True)
             os.truncate(file, 0)
 
 

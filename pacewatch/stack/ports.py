@@ -15,7 +15,7 @@ def kept_port(file: Path) -> int:
     """Return the port that the file remembers, where it is free, else another free one of loopback,
     which it remembers from now on.
     """
-    wanted = int(file.read_text()) if file.exists() else 0
+    wanted = _remembered(file)
     candidates = [wanted] if wanted else []
     candidates += [secrets.choice(_PORTS) for _ in range(20)] + [0]
     found = next(port for port in map(_free, candidates) if port is not None)
@@ -45,6 +45,15 @@ def _why_refused(host: str, port: int) -> str | None:
     except OSError as error:
         return error.strerror or str(error)
     return None
+
+
+def _remembered(file: Path) -> int:
+    """Return the port that the file remembers; 0 where it remembers none that can be."""
+    try:
+        port = int(file.read_text())
+    except (FileNotFoundError, ValueError):
+        return 0
+    return port if 0 < port < 65_536 else 0
 
 
 def _free(port: int) -> int | None:

@@ -220,6 +220,9 @@ class _Kept:
             self.start()
         except StackError as error:
             return self._fail(time.monotonic(), f"{error}")
+        except OSError as error:  # of its log, or of what is done before: a full disk ends nobody
+            what = f"{self.part.name} cannot be started: {error.filename}: {error.strerror}"
+            return self._fail(time.monotonic(), what)
         return None
 
     def _note_death(self, now: float) -> str | None:

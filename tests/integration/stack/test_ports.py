@@ -2,6 +2,8 @@
 
 import socket
 
+import pytest
+
 from pacewatch.stack.ports import kept_port, why_no_listening
 
 
@@ -17,6 +19,15 @@ def test_a_port_that_is_taken_meanwhile_is_changed(tmp_path):
 
     assert first != second
     assert second == kept_port(tmp_path / "port")
+
+
+@pytest.mark.parametrize("held", [b"", b"garbage", b"99999999", b"-1", b"\xff"])
+def test_a_file_that_remembers_no_port_is_written_anew(tmp_path, held):
+    (tmp_path / "port").write_bytes(held)
+
+    found = kept_port(tmp_path / "port")
+
+    assert (tmp_path / "port").read_text() == str(found)
 
 
 def test_a_port_that_is_taken_is_told_in_words():

@@ -1,5 +1,6 @@
 """The supervisor over real processes: order, death, restart, stop, and its own death."""
 
+import errno
 import os
 import signal
 import subprocess
@@ -92,6 +93,31 @@ def test_what_is_killed_starts_again_and_a_person_is_told(tmp_path):
         supervisor.watch()
 
     assert said == ["worker was ended by SIGKILL; it starts again in 0.5 s"]
+
+
+def test_a_disk_that_is_full_when_a_part_starts_again_does_not_end_the_others(tmp_path):
+    said: list[str] = []
+    noted = tmp_path / "worker.pids"
+
+    def prepare() -> None:
+        if len(pids(noted)) == 1 and not said[1:]:
+            raise OSError(errno.ENOSPC, "No space left on device", "postmaster.pid")
+
+    def kill_it_once() -> bool:
+        os.kill(pids(noted)[0], signal.SIGKILL)
+        until(lambda: len(pids(noted)) == 2)
+        return True
+
+    with Supervisor(tmp_path, tell=said.append) as supervisor:
+        supervisor.begin(shell_part(tmp_path, "worker", prepare=prepare))
+        supervisor.wait_until_ready()
+        asked_after(kill_it_once)
+        supervisor.watch()
+
+    assert said == [
+        "worker was ended by SIGKILL; it starts again in 0.5 s",
+        "worker cannot be started: postmaster.pid: No space left on device; it starts again in 1 s",
+    ]
 
 
 def test_a_part_that_will_not_start_is_one_sentence_with_its_last_words(tmp_path):

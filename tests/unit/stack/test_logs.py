@@ -43,3 +43,14 @@ def test_the_last_line_that_says_something(tmp_path):
 
 def test_a_log_that_is_not_there_says_nothing(tmp_path):
     assert last_line(tmp_path / "none.log") == ""
+
+
+def test_a_full_log_is_emptied_where_the_disk_has_no_room_to_set_it_aside(tmp_path):
+    log = tmp_path / "beat.log"
+    log.write_bytes(b"x" * 200)
+    (tmp_path / "beat.log.1").symlink_to("/dev/full")
+
+    bound(tmp_path, longest_bytes=100)
+
+    assert log.stat().st_size == 0
+    assert not (tmp_path / "beat.log.1").is_symlink()
