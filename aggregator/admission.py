@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
-from aggregator.measured import Planned, is_unrun
+from aggregator.measured import Measured, Planned, is_unrun, measure
 from aggregator.reading import AheadError, packed, read_record
 from pacewatch.words.errors import WireError
 from pacewatch.words.timing import Run
@@ -44,6 +44,8 @@ class Pushed:
     run_id: UUID | None = None
     execution: UUID | None = None
     run: Run | None = None
+    measured: Measured | None = None
+    """Of a record that may take its run's key."""
     record: bytes = b""
     """As the store keeps it."""
 
@@ -106,9 +108,11 @@ def read_pushed(raw: object, region: str) -> Pushed:
         return pushed.goes(
             Way.REFUSED, f'region: the record is of another region than the token ("{region}")'
         )
-    if pushed.run is not None and pushed.way is Way.RUN and is_unrun(pushed.run):
+    if pushed.run is None or pushed.way is not Way.RUN:
+        return pushed
+    if is_unrun(pushed.run):
         return replace(pushed, way=Way.UNRUN)
-    return pushed
+    return replace(pushed, measured=measure(pushed.run))
 
 
 def admit(

@@ -120,12 +120,13 @@ class Intake:
         rolling.lock_series(self.connection, {series[_key(e.planned)] for e in runs})
         made = {
             run_id: rows_of(
-                execution.pushed.told,
+                execution.pushed.measured,
                 execution.planned,
                 series_id=series[_key(execution.planned)],
                 received_at=self.now,
             )
             for run_id, execution in sorted(first.items())
+            if execution.pushed.measured is not None
         }
         rows = [row for row, _ in made.values()]
         won = (

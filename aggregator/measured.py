@@ -99,27 +99,25 @@ def left_out(flags: Iterable[Flag]) -> frozenset[Figure]:
     return frozenset[Figure]().union(*(LEAVES[flag] for flag in flags))
 
 
-def rows_of(
-    run: Run, planned: Planned, *, series_id: int, received_at: datetime
-) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Return the row of the run and the rows of its requests."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """What follows from a run's record alone, whatever its slot: as columns of the store."""
+
+    run: dict[str, Any]
+    timings: tuple[dict[str, Any], ...]
+
+
+def measure(run: Run) -> Measured:
+    """Return figures, flags and medians of a run; the costly part of taking it in."""
     flags = centre_flags(run)
-    measured = [(timing, figures_of(timing)) for timing in run.timings]
-    place = {
-        "run_id": str(run.run_id),
-        "slot_at": to_rfc3339(planned.slot_at),
-        "series_id": series_id,
-        "rolls": planned.rolls,
-    }
+    pairs = [(timing, figures_of(timing)) for timing in run.timings]
     row = {
-        **place,
+        "run_id": str(run.run_id),
         "execution": str(run.execution),
-        "purpose": str(planned.purpose),
         "endpoint_hash": run.endpoint_hash,
         "worker": run.worker.id,
         "worker_version": run.worker.version,
         "started_at": to_rfc3339(run.started_at),
-        "received_at": to_rfc3339(received_at),
         "beside": run.beside,
         "cost_usd": run.cost_usd,
         "flags": [str(flag) for flag in flags],
@@ -127,10 +125,29 @@ def rows_of(
         "good": good_of(run),
         "outcome": str(outcome_of(run)),
         "definition": DEFINITION,
-        **medians(measured, flags),
+        **medians(pairs, flags),
         "system_tokens_per_s": system_tokens_per_s(run),
     }
-    return row, [{**place, **_timing_row(*pair, flags)} for pair in measured]
+    return Measured(run=row, timings=tuple(_timing_row(*pair, flags) for pair in pairs))
+
+
+def rows_of(
+    measured: Measured, planned: Planned, *, series_id: int, received_at: datetime
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Return the row of the run and the rows of its requests, placed by its slot."""
+    place = {
+        "run_id": str(planned.run_id),
+        "slot_at": to_rfc3339(planned.slot_at),
+        "series_id": series_id,
+        "rolls": planned.rolls,
+    }
+    row = {
+        **measured.run,
+        **place,
+        "purpose": str(planned.purpose),
+        "received_at": to_rfc3339(received_at),
+    }
+    return row, [{**timing, **place} for timing in measured.timings]
 
 
 def medians(
