@@ -108,6 +108,16 @@ class RunningSimulator:
         """Return the log of what was sent, one line for each request that is over."""
         return _lines(self.state / ANSWERS_LOG)
 
+    def settled_answers(self) -> list[dict[str, Any]]:
+        """Return the log of what was sent once every request is over: a client may know of its end
+        before the simulator has written it down.
+        """
+        end = time.monotonic() + 20
+        while len(found := self.answers()) < len(self.requests()):
+            assert time.monotonic() < end, "a request is not over"
+            time.sleep(0.02)
+        return found
+
 
 def _lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text().splitlines()]

@@ -247,7 +247,7 @@ def test_a_finished_run_outlives_a_kill_before_anybody_took_it(
 def test_a_worker_told_to_end_finishes_what_runs_and_gives_back_what_has_not_begun(
     worker, broker, inlet, simulator, asked
 ):
-    simulator.switch_on("slow", "all", ttft_add_s=4)
+    simulator.switch_on("slow", "all", ttft_add_s=6)
     worker.start()
     # seven run, a parallel one waits for its host to be free, and four wait for a thread
     tasks = [task_for(endpoint) for endpoint in ENDPOINTS[:7]]

@@ -214,7 +214,7 @@ def ask(simulator: RunningSimulator, case: Case, *, key: str = KEY, limit: int =
 
 def begun(simulator: RunningSimulator, endpoint: Endpoint) -> int:
     """Return how many answers of the endpoint have begun."""
-    lines = [line for line in simulator.answers() if line["endpoint"] == endpoint.id]
+    lines = [line for line in simulator.settled_answers() if line["endpoint"] == endpoint.id]
     return sum(line["status"] == 200 for line in lines)
 
 
@@ -241,7 +241,7 @@ def test_a_foreign_client_reads_what_was_written(simulator, case):
 
     read = ask(simulator, case)
 
-    billed = simulator.answers()[-1]["billed"]
+    billed = simulator.settled_answers()[-1]["billed"]
     assert (read.reasoning, read.text) == written(case, number)
     assert read.finish == case.finish
     assert (read.input_tokens, read.output_tokens) == (billed["input"], billed["output"])
@@ -290,7 +290,7 @@ def test_kept_tokens_are_understood(simulator, case):
     assert reads[0].input_tokens == reads[1].input_tokens
     if case.tells_kept:
         assert reads[1].cached_tokens == KEPT_TOKENS
-    assert simulator.answers()[-1]["planned_ttft_s"] < nature_of(case.endpoint).ttft_s / 2
+    assert simulator.settled_answers()[-1]["planned_ttft_s"] < nature_of(case.endpoint).ttft_s / 2
 
 
 @pytest.mark.parametrize(
