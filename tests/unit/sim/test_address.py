@@ -31,7 +31,10 @@ def test_the_token_is_not_shown():
 
 
 def test_without_a_file_no_demo_is_running(tmp_path):
-    sentence = f"no demo is running on {tmp_path} (start one: pacewatch up --demo)"
+    sentence = (
+        f"no demo is running on {tmp_path} "
+        "(pacewatch up --demo starts one, PACEWATCH_STATE names its folder)"
+    )
 
     with pytest.raises(StackError, match=f"^{re.escape(sentence)}$"):
         read_address(tmp_path)
