@@ -1,11 +1,12 @@
-"""The time limits of one request. Only generated text stops or extends them, never bytes."""
+"""The time limits of one request. Only generated text stops or extends them, never bytes; and what
+counts is when it came, not when it was read on.
+"""
 
 import asyncio
 from time import monotonic_ns
 
 from pacewatch.words.endpoint import Limits
 from pacewatch.words.outcome import Outcome
-from probe.arrivals import TimeUp
 from probe.network import Wire
 
 AFTER_END_NS = 2_000_000_000
@@ -16,10 +17,7 @@ ERROR_BODY_NS = 5_000_000_000
 
 
 class Alarm:
-    """Rings the wire when the request has taken too long; `outcome` then says which limit it was.
-
-    Rung or not, text that had come by then still counts and winds it again.
-    """
+    """Tells the wire how long to be patient; `outcome` says which limit it is that ends it."""
 
     def __init__(self, wire: Wire, limits: Limits) -> None:
         """Keep the wire and the limits; nothing runs yet."""
@@ -33,11 +31,11 @@ class Alarm:
         self._has_doubts = False
         self._refused_ns: int | None = None
         self._timer: asyncio.TimerHandle | None = None
-        self.outcome = Outcome.TIMEOUT_FIRST_TOKEN
 
     def begin(self) -> None:
         """Run from now: the request is being sent; if it cannot be, it has no first token."""
         self._from_ns = monotonic_ns()
+        self._wire.limit(self.due_ns)
         self._wind()
 
     def sent(self, at_ns: int) -> None:
@@ -78,8 +76,17 @@ class Alarm:
             self._timer.cancel()
             self._timer = None
 
+    def due_ns(self) -> int:
+        """Return the moment until which what comes counts."""
+        return self._due()[0]
+
+    @property
+    def outcome(self) -> Outcome:
+        """What it is when nothing has come until then."""
+        return self._due()[1]
+
     def _due(self) -> tuple[int, Outcome]:
-        """Return when it rings, and for what."""
+        """Return until when, and what it is then."""
         if self._end_ns is not None:
             return self._end_ns + AFTER_END_NS, Outcome.OK
         if self._refused_ns is not None:
@@ -93,14 +100,12 @@ class Alarm:
 
     def _wind(self) -> None:
         self.stop()
-        self._wire.set_time_up(0, None)
-        at_ns, _ = self._due()
-        self._timer = self._loop.call_at(at_ns / 1e9, self._ring)
+        self._timer = self._loop.call_at(self.due_ns() / 1e9, self._ring)
 
     def _ring(self) -> None:
+        """Have the wire look at the limit, unless text has moved it since this was wound."""
         self._timer = None
-        at_ns, self.outcome = self._due()
-        if monotonic_ns() < at_ns:
+        if monotonic_ns() < self.due_ns():
             self._wind()
         else:
-            self._wire.set_time_up(at_ns, TimeUp())
+            self._wire.wake()

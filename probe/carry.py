@@ -28,6 +28,7 @@ from probe.hand import Hand
 from probe.journal import Journal, unpack
 from probe.keys import key_of
 from probe.outbox import Outbox
+from probe.reading import Reading
 from probe.room import room
 
 logger = logging.getLogger(__name__)
@@ -63,6 +64,8 @@ class Bench:
     """Tells whether the centre lets this region rest."""
     kept: Callable[[], None]
     """Called when a run was kept."""
+    reading: Reading
+    """The process that empties the sockets of all runs."""
     stop: threading.Event
     """Set when the worker ends: what has not started does not start."""
 
@@ -180,6 +183,7 @@ def _run(bench: Bench, job: Job) -> None:
                     worker=bench.name,
                     execution=planned.execution,
                     beside=beside,
+                    reading=bench.reading,
                 )
             )
         _keep(bench, run)

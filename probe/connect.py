@@ -21,7 +21,7 @@ from httpx2 import create_ssl_context
 
 from pacewatch.words.outcome import Outcome
 from probe.arrivals import BrokenLink
-from probe.network import Wire
+from probe.network import Wire, stamp_arrivals
 
 _PROXY_HEAD_BYTES = 16_384
 _BEYOND_PROXY = frozenset({b"502", b"503", b"504"})
@@ -187,6 +187,7 @@ async def _connect(addresses: list[_Address], stage: _Stage, limit_s: float) -> 
         try:
             sock.setblocking(False)  # noqa: FBT003 - the socket's own form
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            stamp_arrivals(sock)
             began = monotonic_ns()
             async with asyncio.timeout(limit_s / len(addresses)):
                 await loop.sock_connect(sock, address)

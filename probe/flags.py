@@ -54,6 +54,7 @@ def _of_answer(seen: Seen, at_us: Sequence[int], counted: Counted, output_tokens
     billed = told.output if told is not None and told.output is not None else total
     found = {
         Flag.BURST: is_burst(arrivals(at_us, counted.of_chunks)),
+        Flag.COALESCED: any(one is not None and one.is_blurred for one in (seen.first, seen.last)),
         Flag.CACHED: told is not None and bool(told.cached_input),
         Flag.SHORT_ANSWER: total < output_tokens / 2 and not _is_truncated(seen),
         Flag.HIDDEN_REASONING: billed - total > max(HIDDEN_TOKENS, billed / 2),

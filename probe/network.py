@@ -1,8 +1,8 @@
 """One request's connection: a network stream for httpcore2 that knows when bytes went and came.
 
-`read` hands on one read of the socket at a time and `stamp_ns` is its stamp; what is parsed out of
-it, through TLS, chunked coding and compression, came then. Writes are held until the first read
-and go out together, so that several requests can leave at once.
+`read` hands on one read of the socket at a time and `portion` is that read, with its stamp: what is
+parsed out of it, through TLS, chunked coding and compression, came then. Writes are held until the
+first read and go out together, so that several requests can leave at once.
 """
 
 import asyncio
@@ -16,11 +16,16 @@ from time import monotonic_ns
 
 from httpcore2 import AsyncNetworkStream
 
-from probe.arrivals import READ_BYTES, Arrivals, BrokenLink, TimeUp
+from probe.arrivals import READ_BYTES, Arrivals, BrokenLink
+from probe.channel import Channel
+from probe.stamps import Portion
 from probe.together import Start
 
 _TCP_INFO_BYTES, _RTT_AT, _RETRANSMITS_AT = 104, 68, 100
 """Where Linux's struct tcp_info holds tcpi_rtt and tcpi_total_retrans."""
+
+SO_TIMESTAMPNS = 35
+"""As in the headers of Linux on every machine but sparc and parisc."""
 
 _HTTP = b"HTTP/1."
 """How every answer begins."""
@@ -44,26 +49,44 @@ class Wire(AsyncNetworkStream):
         self._start: Start | None = None
         self._on_sending: Callable[[], None] = lambda: None
         self._is_first = True
+        self._is_read_here = True
         self._is_closed = False
         self.has_ended = False
         """True: the other side's end has been handed on."""
         self.sent_ns: int | None = None
-        """When the last byte of the request was handed to the kernel."""
+        """When the last byte of the request was handed to the kernel: the clock's reading before
+        that send. It is the truer of the two: who is made to wait, waits after it as a rule.
+        """
         self.send_gap_ns = 0
-        """Between the clock readings around that send."""
+        """From there to the clock's reading after it."""
         self.sent_rtt_us: int | None = None
         """Smoothed round-trip time just before the send."""
         self.closed_tcp: tuple[int | None, int | None] = (None, None)
         """Smoothed round-trip time, us, and retransmissions, just before closing."""
 
     @property
-    def stamp_ns(self) -> int:
-        """When the read that was handed on last returned."""
-        return self._arrivals.stamp_ns
+    def portion(self) -> Portion:
+        """The read that was handed on last."""
+        return self._arrivals.portion
 
-    def set_time_up(self, at_ns: int, error: TimeUp | None) -> None:
-        """End the wait for what comes after that moment with the error; None takes that back."""
-        self._arrivals.set_time_up(at_ns, error)
+    @property
+    def stamp_ns(self) -> int:
+        """When what was handed on last came."""
+        return self._arrivals.portion.stamp_ns
+
+    def limit(self, due_ns: Callable[[], int]) -> None:
+        """Hand nothing on that came after the moment which this returns whenever it is asked."""
+        self._arrivals.limit(due_ns)
+
+    def wake(self) -> None:
+        """Have whoever waits look at the limit again."""
+        self._arrivals.wake()
+
+    async def read_by(self, channel: Channel) -> None:
+        """Have the reader process empty the socket from now on; raises ReaderLost."""
+        channel.watch(self._sock, self._arrivals)
+        self._is_read_here = False
+        await channel.catch_up()
 
     # Reading
 
@@ -106,7 +129,8 @@ class Wire(AsyncNetworkStream):
         """Keep what is written until the first read, and send it when `start` lets it go."""
         self._start = start
         self._on_sending = on_sending
-        self._arrivals.turns = start.turns
+        if self._is_read_here:
+            self._arrivals.turns = start.turns
 
     def leave_start(self) -> None:
         """Have nobody wait for this request any more, if it has not been sent."""
@@ -138,7 +162,7 @@ class Wire(AsyncNetworkStream):
             start, self._start = self._start, None
             await start.wait(send)
         self._on_sending()
-        while left and not self._arrivals.has_some() and not self._arrivals.is_time_up():
+        while left and not len(self._arrivals) and not self._arrivals.is_due():
             await self._arrivals.wait_to_write()
             send()
 
@@ -152,8 +176,7 @@ class Wire(AsyncNetworkStream):
                 return data
             except OSError:
                 return data[:0]  # the answer may be there already; reading tells
-            self.sent_ns = monotonic_ns()
-            self.send_gap_ns = self.sent_ns - before
+            self.sent_ns, self.send_gap_ns = before, monotonic_ns() - before
             data = data[taken:]
         return data
 
@@ -224,7 +247,16 @@ class Wire(AsyncNetworkStream):
             self._is_closed = True
             self.closed_tcp = tcp_state(self._sock)
             self._arrivals.stop()
+            with suppress(OSError):
+                self._sock.shutdown(socket.SHUT_RDWR)  # the reader holds it too
             self._sock.close()
+
+
+def stamp_arrivals(sock: socket.socket) -> None:
+    """Have the kernel note when packets come, where it can."""
+    if sys.platform == "linux":
+        with suppress(OSError):
+            sock.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
 
 
 def tcp_state(sock: socket.socket) -> tuple[int | None, int | None]:

@@ -5,7 +5,15 @@ from collections.abc import Sequence
 from pacewatch.words.endpoint import Endpoint
 from pacewatch.words.outcome import Outcome
 from pacewatch.words.slot import Workload
-from pacewatch.words.timing import Chunks, Connection, Fault, Identity, ServerTimings, Timing
+from pacewatch.words.timing import (
+    Chunks,
+    Connection,
+    Fault,
+    Identity,
+    ServerTimings,
+    Stamp,
+    Timing,
+)
 from probe.classify import Ending, without_secret
 from probe.connect import Link
 from probe.flags import flags_of
@@ -44,6 +52,7 @@ def timing_of(  # noqa: PLR0913 - what a timing is made of
         sent_us=None if seen.sent_ns is None else (seen.sent_ns - earliest_ns) // 1000,
         headers_us=_since_send(seen, seen.headers_ns),
         end_us=_since_send(seen, seen.end_ns),
+        stamp=Stamp.KERNEL if seen.first and seen.is_kernel else Stamp.USER,
         chunks=chunks,
         provider_tokens=seen.tokens,
         server_timings=_told(seen.told, secrets),

@@ -24,6 +24,7 @@ from probe.classify import Ending
 from probe.connect import Link, Target
 from probe.protocols.interface import AllTold, Chunk, End, MalformedAnswer, Piece, WireProtocol
 from probe.seen import MAX_CHUNKS, MAX_RUN_CHUNKS, Seen
+from probe.stamps import Portion
 from probe.together import Start
 from probe.unpack import Unpacker
 
@@ -129,9 +130,12 @@ async def measure(question: Question, link: Link, start: Start) -> Seen:
     wire = link.wire
     alarm = Alarm(wire, question.endpoint.limits)
     wire.hold_for(start, alarm.begin)
+    end_ns = None
     try:
         await _exchange(question, link, seen, alarm)
+        end_ns = wire.stamp_ns
     except TimeUp:
+        end_ns = alarm.due_ns()
         if alarm.outcome is Outcome.OK:
             seen.end_body()
         elif not seen.has_end and seen.ending is None:
@@ -144,7 +148,7 @@ async def measure(question: Question, link: Link, start: Start) -> Seen:
         wire.leave_start()
         wire.close()
     seen.sent_ns, seen.send_gap_ns = wire.sent_ns, wire.send_gap_ns
-    seen.end_ns = monotonic_ns()
+    seen.end_ns = end_ns or monotonic_ns()
     seen.close()
     return seen
 
@@ -200,17 +204,15 @@ async def _read_answer(  # noqa: PLR0913 - the parts of one reading
     alarm: Alarm,
 ) -> None:
     framing, wire, size = protocol.framing(), link.wire, 0
-    stamp_ns = wire.stamp_ns
     looked_ns = monotonic_ns()
     async with aclosing(response.aiter_stream()) as stream:
         async for packed in stream:
-            stamp_ns = wire.stamp_ns
             for data in unpacker.feed(packed):
                 size += len(data)
                 if size > MAX_BODY_BYTES:
                     raise MalformedAnswer("endless")
                 for frame in framing.feed(data):
-                    if _take(protocol.read(frame), stamp_ns, seen, alarm):
+                    if _take(protocol.read(frame), wire.portion, seen, alarm):
                         return
                     if monotonic_ns() - looked_ns > SLICE_NS:
                         await asyncio.sleep(0)
@@ -219,17 +221,20 @@ async def _read_answer(  # noqa: PLR0913 - the parts of one reading
         return
     with suppress(MalformedAnswer):  # a last event that the end of the body tore
         for frame in framing.finish():
-            _take(protocol.read(frame), stamp_ns, seen, alarm)
+            _take(protocol.read(frame), wire.portion, seen, alarm)
     if (plain := framing.plain()) is not None:
-        _take(protocol.read_whole(plain), stamp_ns, seen, alarm)
+        _take(protocol.read_whole(plain), wire.portion, seen, alarm)
     seen.end_body()
 
 
-def _take(pieces: Sequence[Piece], stamp_ns: int, seen: Seen, alarm: Alarm) -> bool:
-    """Note the pieces of one event; tells whether nothing more is wanted."""
-    is_last = False
+def _take(pieces: Sequence[Piece], portion: Portion, seen: Seen, alarm: Alarm) -> bool:
+    """Note the pieces of one event, which that read completed; tells whether nothing more is
+    wanted.
+    """
+    stamp_ns, is_last = portion.stamp_ns, False
+    portion.events += 1
     for piece in pieces:
-        seen.take(piece, stamp_ns)
+        seen.take(piece, portion)
         if isinstance(piece, Chunk):
             alarm.token(stamp_ns)
         elif isinstance(piece, End):

@@ -3,7 +3,6 @@
 The setting up, the prompts and the counting of tokens lie outside every clock.
 """
 
-import asyncio
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from uuid import UUID
@@ -13,15 +12,13 @@ from pacewatch.words.fleet import Region
 from pacewatch.words.slot import Workload
 from pacewatch.words.timing import Run, WorkerName
 from pacewatch.words.wire import Task
-from probe import classify
 from probe.adapt import adapted
-from probe.connect import Link, open_link
+from probe.asking import ask_together
 from probe.prompts import make_prompt
 from probe.protocols.table import PROTOCOLS
+from probe.reading import Reading
 from probe.record import cost_usd, timing_of
-from probe.request import Question, make_question, measure, request_id
-from probe.seen import Seen
-from probe.together import Start
+from probe.request import Question, make_question, request_id
 
 
 async def make_run(  # noqa: PLR0913 - what a run is made of
@@ -36,11 +33,14 @@ async def make_run(  # noqa: PLR0913 - what a run is made of
     worker: WorkerName,
     execution: UUID,
     beside: int,
+    reading: Reading | None = None,
 ) -> Run:
     """Carry a task out and return its record; never raises for what a provider does.
 
     The requests are on ready connections before the first is sent, and leave together. Those
     whose connection does not come about are not waited for. A fault of our own is `internal`.
+    `reading` empties the sockets; without it this process does, whose stamps are as good as it is
+    idle.
     """
     asked = _Asked(
         endpoint=adapted(endpoint),
@@ -51,22 +51,20 @@ async def make_run(  # noqa: PLR0913 - what a run is made of
     )
     parts = [_part(asked, n) for n in range(requests)]
     started_at = datetime.now(UTC)
-    links = await asyncio.gather(*(_ready(part.question) for part in parts))
-    start = Start(sum(isinstance(link, Link) for link in links))
-    seen = await asyncio.gather(
-        *(_measured(part.question, link, start) for part, link in zip(parts, links, strict=True))
+    heard = await ask_together([part.question for part in parts], reading)
+    earliest_ns = min(
+        (one.seen.sent_ns for one in heard if one.seen.sent_ns is not None), default=0
     )
-    earliest_ns = min((one.sent_ns for one in seen if one.sent_ns is not None), default=0)
     timings = tuple(
         timing_of(
-            one,
+            one.seen,
             n=n,
-            link=link if isinstance(link, Link) else None,
+            link=one.link,
             earliest_ns=earliest_ns,
             output_tokens=workload.output_tokens,
             secrets=part.secrets,
         )
-        for n, (one, link, part) in enumerate(zip(seen, links, parts, strict=True))
+        for n, (one, part) in enumerate(zip(heard, parts, strict=True))
     )
     return Run(
         run_id=task.run_id,
@@ -123,19 +121,3 @@ def _part(asked: _Asked, n: int) -> _Part:
     except Exception as error:  # noqa: BLE001 - the border tells what it stands for
         return _Part(question=error, secrets=secrets)
     return _Part(question=question, secrets=(*secrets, prompt))
-
-
-async def _ready(question: Question | Exception) -> Link | Exception:
-    if isinstance(question, Exception):
-        return question
-    try:
-        return await open_link(question.target, limit_s=question.endpoint.limits.connect_s)
-    except Exception as error:  # noqa: BLE001 - the border tells what it stands for
-        return error
-
-
-async def _measured(question: Question | Exception, link: Link | Exception, start: Start) -> Seen:
-    if isinstance(question, Question) and isinstance(link, Link):
-        return await measure(question, link, start)
-    error = link if isinstance(link, Exception) else ValueError("a link without a question")
-    return Seen(ending=classify.of_exception(error, status=None, has_ended=False))

@@ -16,6 +16,7 @@ from probe.protocols.interface import (
     StreamFault,
     Usage,
 )
+from probe.stamps import Portion
 
 _Told = TypeVar("_Told", Identity, ProviderTokens)
 
@@ -43,6 +44,12 @@ class Seen:
     end_ns: int = 0
     status: int | None = None
     http: str | None = None
+    first: Portion | None = None
+    """The read that brought the first token-bearing chunk."""
+    last: Portion | None = None
+    """The read that brought the last one."""
+    is_kernel: bool = True
+    """False once a token-bearing chunk came whose stamp is not the kernel's."""
     at_ns: list[int] = field(default_factory=list)
     kinds: list[str] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
@@ -58,10 +65,10 @@ class Seen:
     has_end: bool = False
     """True once the protocol's own end has come: nothing after it is a fault."""
 
-    def take(self, piece: Piece, stamp_ns: int) -> None:
-        """Add a piece that came at that moment; raises MalformedAnswer for too much."""
+    def take(self, piece: Piece, portion: Portion) -> None:
+        """Add a piece that came with that read; raises MalformedAnswer for too much."""
         if isinstance(piece, Chunk):
-            self._add(piece, stamp_ns)
+            self._add(piece, portion)
         elif isinstance(piece, Identity):
             if piece is not self.last_identity:
                 self._know(piece)
@@ -80,8 +87,12 @@ class Seen:
         else:
             self.told = piece
 
-    def _add(self, chunk: Chunk, stamp_ns: int) -> None:
-        self.at_ns.append(stamp_ns)
+    def _add(self, chunk: Chunk, portion: Portion) -> None:
+        if portion is not self.last:
+            self.first = self.first or portion
+            self.last = portion
+            self.is_kernel = self.is_kernel and portion.is_kernel
+        self.at_ns.append(portion.stamp_ns)
         self.kinds.append(chunk.kind)
         self.texts.append(chunk.text)
         self.text_size += len(chunk.text)

@@ -29,6 +29,7 @@ from probe.heartbeat import Heartbeat
 from probe.journal import Journal
 from probe.outbox import Outbox
 from probe.push import Pusher
+from probe.reading import Reading
 from probe.room import room_folder
 from probe.settings import Settings
 from probe.tasks import RegionApp, ask_to_stop, close_app, make_app, make_controller
@@ -129,6 +130,7 @@ def set_up_worker(  # noqa: PLR0913 - what a worker is made of
         room=room_folder(settings.folder, simulated=fleet.simulated),
         is_paused=lambda: heartbeat.is_paused,
         kept=pusher.wake,
+        reading=Reading(),
         stop=threading.Event(),
     )
     recover(bench)
@@ -166,6 +168,7 @@ def _run(worker: Worker) -> int:
     worker.heartbeat.stop()
     for thread in threads:
         thread.join()
+    worker.bench.reading.close()
     event(logger, "worker.ended", outbox_runs=worker.bench.outbox.runs())
     return int(code)
 

@@ -3,8 +3,10 @@
 import asyncio
 import os
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from threading import Thread
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from pacewatch.words.fleet import Fleet, Region
     from pacewatch.words.slot import Workload
     from pacewatch.words.timing import Run, Timing
+    from probe.reading import Reading
 
 _ENDPOINT = typer.Argument(None, help="An endpoint of the catalog or of the file, by its id.")
 _BASE_URL = typer.Option(None, help="Any server, without a file: scheme, host and leading path.")
@@ -189,22 +192,30 @@ def _workload(name: str, fleet: "Fleet | None") -> "Workload":
 
 def _measure(asked: _Asked, *, as_json: bool) -> "Run":
     """Make the run; where the server refuses a member of the body by name, one more without it."""
+    from probe.reading import Reading
+
+    with closing(Reading()) as reading:
+        Thread(target=reading.start, daemon=True).start()  # it starts while the rest is loaded
+        return _make_runs(asked, reading, as_json=as_json)
+
+
+def _make_runs(asked: _Asked, reading: "Reading", *, as_json: bool) -> "Run":
     from pacewatch.cli.render import show_line
     from probe.adapt import refused_members
 
     known = refused_members(asked.endpoint)
-    run = asyncio.run(_run(asked))
+    run = asyncio.run(_run(asked, reading))
     refused = [one for one in refused_members(asked.endpoint) if one not in known]
     if refused:
         if not as_json:
             show_line(
                 f"The server refuses {' and '.join(refused)}; this is a second run without it."
             )
-        run = asyncio.run(_run(asked))
+        run = asyncio.run(_run(asked, reading))
     return run
 
 
-async def _run(asked: _Asked) -> "Run":
+async def _run(asked: _Asked, reading: "Reading") -> "Run":
     from pacewatch import __version__
     from pacewatch.words.endpoint import endpoint_hash
     from pacewatch.words.fleet import catalog_hash
@@ -249,6 +260,7 @@ async def _run(asked: _Asked) -> "Run":
         ),
         execution=uuid4(),
         beside=0,
+        reading=reading,
     )
 
 

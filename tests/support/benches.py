@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from probe.disk import Disk
 from probe.hand import Hand
 from probe.journal import Journal
 from probe.outbox import Outbox
+from probe.reading import Reading
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 NAME = WorkerName(id="w1", version="0.1.0", catalog="0" * 16)
@@ -79,7 +80,7 @@ def bench_on(
 ):
     """A bench on that folder whose wall clock stands still."""
     fleet = fleet or make_fleet()
-    with Disk(folder, simulated=fleet.simulated) as disk:
+    with Disk(folder, simulated=fleet.simulated) as disk, closing(Reading()) as reading:
         yield Bench(
             fleet=fleet,
             region=fleet.regions["eu-west"],
@@ -94,5 +95,6 @@ def bench_on(
             room=folder,
             is_paused=lambda: False,
             kept=lambda: None,
+            reading=reading,
             stop=threading.Event(),
         )

@@ -11,10 +11,14 @@ from pacewatch.words.fleet import Region
 from pacewatch.words.slot import WORKLOADS, Load, Purpose, Workload
 from pacewatch.words.timing import Run, Timing, WorkerName
 from pacewatch.words.wire import Task
+from probe.reading import Reading
 from probe.run import make_run
 
 QUICK = Limits(connect_s=5, first_token_s=5, stall_s=5, total_s=10)
 """Limits that no good answer of a test meets."""
+
+READING = Reading()
+"""The reader process of all tests."""
 
 
 def own_endpoint(base_url: str, **fields: Any) -> Endpoint:
@@ -41,6 +45,7 @@ def probe(
     workload: Workload = WORKLOADS["sentinel"],
     region: Region | None = None,
     key: str | None = "test-key-0123456789",
+    reading: Reading | None = READING,
     **fields: Any,
 ) -> Run:
     """Make one run; further fields are the endpoint's."""
@@ -66,6 +71,7 @@ def probe(
             worker=WorkerName(id="w", version="0", catalog="c"),
             execution=uuid4(),
             beside=0,
+            reading=reading,
         )
     )
 

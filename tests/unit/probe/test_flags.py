@@ -9,6 +9,7 @@ from pacewatch.words.outcome import Outcome
 from probe.flags import flags_of, is_degenerate
 from probe.protocols.interface import Finish
 from probe.seen import Seen
+from probe.stamps import Portion
 from probe.tokens import count_chunks
 
 CUT = Finish(word="length", is_truncated=True)
@@ -34,6 +35,17 @@ def test_one_arrival_is_a_burst_and_so_is_a_window_under_5_ms():
     assert flags(make_seen("The whole answer")) == {Flag.BURST}
     assert flags(make_seen("Salt", " air", at_ns=[10**9, 10**9 + 4_999_000])) == {Flag.BURST}
     assert flags(make_seen("Salt", " air", at_ns=[10**9, 10**9 + 5_000_000])) == set()
+
+
+@pytest.mark.parametrize("place", ["first", "last"])
+def test_several_events_of_several_packets_in_one_read_are_coalesced_where_figures_hang_on_it(
+    place,
+):
+    merged = Portion(data=b"x", stamp_ns=1, packets=2, events=2)
+    single = Portion(data=b"x", stamp_ns=1)
+
+    assert flags(make_seen("Salt", " air", **{place: merged})) == {Flag.COALESCED}
+    assert flags(make_seen("Salt", " air", first=single, last=single)) == set()
 
 
 def test_cached_is_what_the_provider_says_it_is():

@@ -8,11 +8,12 @@ from support.seen import SECOND_NS, billed, make_seen
 from pacewatch.words.endpoint import Price
 from pacewatch.words.outcome import Outcome
 from pacewatch.words.slot import WORKLOADS
-from pacewatch.words.timing import Fault, Identity, ServerTimings
+from pacewatch.words.timing import Fault, Identity, ServerTimings, Stamp
 from probe.classify import Ending
 from probe.protocols.interface import Finish
 from probe.record import cost_usd, timing_of
 from probe.seen import Seen
+from probe.stamps import Portion
 
 KEY = "test-key-0123456789"
 PRICED = replace(
@@ -43,6 +44,14 @@ def test_chunks_have_their_size_tokens_and_kind_and_no_text():
     assert timing.chunks.kind == "ra"
     assert sum(timing.chunks.tokens) > 2
     assert "Caf" not in repr(timing)
+
+
+def test_a_stamp_is_the_kernels_only_where_that_of_every_chunk_is():
+    answer = Portion(data=b"x", stamp_ns=1)
+
+    assert timed(make_seen("Salt", " air", first=answer, last=answer)).stamp is Stamp.KERNEL
+    assert timed(make_seen("Salt", first=answer, is_kernel=False)).stamp is Stamp.USER
+    assert timed(Seen(ending=Ending(outcome=Outcome.DNS))).stamp is Stamp.USER
 
 
 def test_a_request_that_was_never_sent_has_no_times():
