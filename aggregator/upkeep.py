@@ -18,6 +18,9 @@ from pacewatch.words.fleet import Fleet
 KEPT_EXECUTIONS = timedelta(days=400)
 """How long executions that took no run's key are kept: as long as the runs."""
 
+KEPT_WORKERS = timedelta(days=7)
+"""How long a silent worker is shown, where its region has been heard of since."""
+
 _SLOTS_AT_ONCE = 10_000
 _ASIDE_AT_ONCE = 50
 
@@ -53,7 +56,9 @@ def make_ahead(pool: Pool, fleet: Fleet, now: datetime) -> list[str]:
 
 
 def drop_old(pool: Pool, fleet: Fleet, now: datetime) -> list[str]:
-    """Drop partitions, slots and executions that are too old; return the partitions' names."""
+    """Drop partitions, slots, executions and workers that are too old; return the partitions'
+    names.
+    """
     named, before = queries("upkeep"), now - KEPT["run"]
     with translated(), pool.connection() as connection:
         dropped = drop_old_days(connection, now)
@@ -67,6 +72,8 @@ def drop_old(pool: Pool, fleet: Fleet, now: datetime) -> list[str]:
         for name in ("delete_old_unrun", "delete_old_aside", "delete_old_duplicates"):
             with connection.transaction():
                 connection.execute(named[name], {"before": now - KEPT_EXECUTIONS})
+        with connection.transaction():
+            connection.execute(named["delete_old_workers"], {"before": now - KEPT_WORKERS})
     return dropped
 
 

@@ -35,6 +35,15 @@ delete from aside where received_at < %(before)s
 -- name: delete_old_duplicates
 delete from duplicate where received_at < %(before)s
 
+-- name: delete_old_workers
+-- a worker that moved comes back under another id; its region keeps the last one that was seen
+delete from worker
+where last_seen_at < %(before)s
+  and exists (
+    select from worker as later
+    where later.region = worker.region
+      and (later.last_seen_at, later.worker) > (worker.last_seen_at, worker.worker))
+
 -- name: find_aside
 -- records put aside by another version or catalog than this one
 select execution, region, record from aside

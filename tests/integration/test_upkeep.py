@@ -92,6 +92,31 @@ def test_a_partition_in_use_is_left_for_the_next_time(pool):
     assert len(drop_old(pool, FLEET, NOON)) == 1
 
 
+def test_a_silent_worker_goes_after_a_week_unless_it_was_its_regions_last(pool):
+    with pool.connection() as connection:
+        for region, worker, days in (
+            *(("eu-west", "moved", 8), ("eu-west", "also-moved", 9), ("eu-west", "here", 0)),
+            *(("us-east", "gone-first", 30), ("us-east", "gone-last", 20)),
+            ("ap-south", "silent-for-days", 6),
+            ("ap-south", "here", 0),
+        ):
+            connection.execute(
+                "insert into worker (region, worker, version, catalog, last_seen_at,"
+                " clock_offset_s, in_hand, outbox_runs) values (%s, %s, '1', 'c', %s, 0, '{}', 0)",
+                (region, worker, NOON - timedelta(days=days)),
+            )
+
+    drop_old(pool, FLEET, NOON)
+
+    kept = rows(pool, "select region, worker from worker order by 1, 2")
+    assert [tuple(row.values()) for row in kept] == [
+        ("ap-south", "here"),
+        ("ap-south", "silent-for-days"),
+        ("eu-west", "here"),
+        ("us-east", "gone-last"),
+    ]
+
+
 def test_a_window_of_another_length_refreshes_every_series(pool):
     slots = [make_slot(NOON - timedelta(hours=h)) for h in (1, 30)]
     with pool.connection() as connection:
