@@ -34,6 +34,7 @@ STOPS = (
 ORPHAN_SIGNAL = signal.SIGQUIT
 
 _ANSWER_S = 1.0
+_FAULTS = ("FATAL:", "PANIC:", "error:")
 _ORPHAN_GONE_S = 10.0
 
 _SETTINGS = """
@@ -207,7 +208,7 @@ def _make_data(postgres: Postgres, user: Servant | None) -> None:
 
 
 def run_once(postgres: Postgres, program: str, *words: str, feed: str = "") -> None:
-    """Run one of Postgres' own programs to its end; raises StackError with what it said last."""
+    """Run one of Postgres' own programs to its end; raises StackError with why it failed."""
     done = subprocess.run(
         (str(postgres.binaries / "bin" / program), *words),
         input=feed,
@@ -223,8 +224,17 @@ def run_once(postgres: Postgres, program: str, *words: str, feed: str = "") -> N
         preexec_fn=dies_with_us(),
     )
     if done.returncode:
-        said = (done.stderr.strip() or done.stdout.strip() or "nothing").splitlines()[-1]
+        said = reason_of(done.stderr.strip() or done.stdout.strip() or "nothing")
         raise StackError(f"{postgres.data}: {program} failed: {said}")
+
+
+def reason_of(said: str) -> str:
+    """Return the line of a program's words that says why it failed: the first error, else the last
+    line, since initdb goes on to tell how it tidies up.
+    """
+    lines = said.splitlines()
+    faults = [line for line in lines if any(word in line for word in _FAULTS)]
+    return (faults or lines[-1:])[0][:300]
 
 
 def server_environment() -> dict[str, str]:

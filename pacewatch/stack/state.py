@@ -167,7 +167,7 @@ def _check_stamp(folder: Path, *, simulated: bool) -> None:
                 "(allowed: a new or empty folder; PACEWATCH_STATE names it)"
             )
         return
-    found = _read_json(stamp)
+    found = _read_stamp(stamp)
     if found.get("layout") != LAYOUT:
         raise SettingsError(
             f"{folder}: the state folder is of layout {found.get('layout')}, this version's is "
@@ -180,6 +180,19 @@ def _check_stamp(folder: Path, *, simulated: bool) -> None:
             f"{_KIND[simulated]} ones never meet them (allowed: a folder of their own; "
             "PACEWATCH_STATE names it)"
         )
+
+
+def _read_stamp(stamp: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(stamp.read_text(encoding="utf-8"))
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        raise SettingsError(
+            f"{stamp}: is damaged, so the folder's kind is not known "
+            "(allowed: the file as it was, or a new folder; PACEWATCH_STATE names it)"
+        )
+    return found
 
 
 def _read_json(file: Path) -> dict[str, Any]:

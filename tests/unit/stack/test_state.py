@@ -149,3 +149,14 @@ def test_missing_parents_may_be_entered_by_all_whatever_the_umask(tmp_path, monk
 )
 def test_a_socket_has_a_short_and_plain_path(path, fit):
     assert fit is is_fit_for_socket(Path(path))
+
+
+@pytest.mark.parametrize("held", ["", "garbage", "[]", '{"layout":'])
+def test_a_damaged_stamp_is_told_as_one(tmp_path, held):
+    (tmp_path / "state.json").write_text(held)
+
+    with (
+        pytest.raises(SettingsError, match=r"state\.json: is damaged, so the folder's kind"),
+        hold(tmp_path, simulated=True),
+    ):
+        pass
