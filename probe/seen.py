@@ -88,6 +88,8 @@ class Seen:
             self.told = piece
 
     def _add(self, chunk: Chunk, portion: Portion) -> None:
+        if len(self.at_ns) >= self.most_chunks:
+            raise MalformedAnswer("endless")  # one more, and the centre would refuse the record
         if portion is not self.last:
             self.first = self.first or portion
             self.last = portion
@@ -96,7 +98,7 @@ class Seen:
         self.kinds.append(chunk.kind)
         self.texts.append(chunk.text)
         self.text_size += len(chunk.text)
-        if len(self.at_ns) > self.most_chunks or self.text_size > MAX_TEXT_SIZE:
+        if self.text_size > MAX_TEXT_SIZE:
             raise MalformedAnswer("endless")
 
     def _know(self, identity: Identity) -> None:
