@@ -30,6 +30,12 @@ DISPATCH_SILENT_AFTER = timedelta(minutes=2)
 """Without a finished tick for longer, nothing is being dispatched."""
 
 
+_NOTHING_PLANNED = (
+    "dispatch: no endpoint is planned, so nothing is sent "
+    "(a centre has no keys: endpoints of its pacewatch.toml says what is probed)"
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailingEndpoint:
     """An endpoint with series whose latest runs failed."""
@@ -121,7 +127,7 @@ def _dispatch_problems(status: Status) -> tuple[str, ...]:
     if status.ticked_at is None:
         return ("dispatch: no central worker has made a tick yet, so nothing is sent",)
     if status.at - status.ticked_at <= DISPATCH_SILENT_AFTER:
-        return ()
+        return () if status.endpoints else (_NOTHING_PLANNED,)
     age = age_text(status.ticked_at, status.at)
     return (f"dispatch: no central worker has made a tick for {age}, so nothing is sent",)
 

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 
 _FILE = typer.Argument(None, help="The file; without it PACEWATCH_CONFIG or ./pacewatch.toml.")
 _JSON = typer.Option(False, "--json", help="Print JSON.")
+_NOTHING = (
+    "Nothing is probed: no provider key is here, and no file names an endpoint; "
+    "`pacewatch up` would show its demo, and a centre needs `endpoints` in its file"
+)
 
 
 def add_to(app: typer.Typer) -> None:
@@ -161,7 +165,7 @@ def _notes(fleet: "Fleet", environment: Mapping[str, str]) -> list[str]:
     from aggregator.plan import make_plan
     from pacewatch.cli.plan_screen import plan_notes, shell_notes
 
-    notes = [] if fleet.endpoints else ["Nothing is probed: `pacewatch up` would show its demo"]
+    notes = [] if fleet.endpoints else [_NOTHING]
     notes += _key_notes(fleet, environment)
     return notes + plan_notes(fleet, make_plan(fleet)) + shell_notes(fleet, environment)
 

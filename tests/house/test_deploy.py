@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from pacewatch.config import load_fleet
+
 ROOT = Path(__file__).parents[2]
 COMPOSE = Path(sys.executable).parent / "docker-compose"
 
@@ -51,6 +53,10 @@ def test_the_provider_keys_reach_the_worker_alone():
 
     assert "DATABASE_URL" not in worker
     assert "region.env" in (ROOT / "docker-compose.yml").read_text()
+
+
+def test_a_centre_without_keys_has_something_to_plan():
+    assert load_fleet(ROOT / "deploy/pacewatch.toml", {}).endpoints
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import pytest
 from support.boards import board_fleet, filled_pool
 from support.centre import migrated_pool, served
 from support.records import NOON
-from support.seed import add_worker, prepare
+from support.seed import add_endpoint, add_worker, prepare
 from support.servers import fresh_database
 from typer.testing import CliRunner
 
@@ -80,6 +80,7 @@ def test_status_exits_with_nothing_where_all_is_well(database_url):
     with migrated_pool(database_url) as pool:
         with pool.connection() as connection:
             prepare(connection, NOON)
+            add_endpoint(connection, "groq/gpt-oss-120b", NOON)
             for region in board_fleet().regions:
                 add_worker(connection, region, NOON - timedelta(seconds=3))
         with served(pool, board_fleet(), clock=lambda: NOON) as address:

@@ -126,6 +126,12 @@ def test_each_problem_is_one_sentence():
     )
 
 
+def test_a_fleet_that_plans_nothing_is_not_well():
+    (problem,) = status(active={}, series=[]).problems
+
+    assert problem.startswith("dispatch: no endpoint is planned, so nothing is sent")
+
+
 @pytest.mark.parametrize("store", [None, replace(STORE, ticked_at=None)])
 def test_a_centre_that_never_ticked_is_a_problem(store):
     assert status(store=store).problems == (
