@@ -42,6 +42,8 @@ class Provider:
     protocol: Protocol
     base_url: str
     """Scheme, host and leading path, with {names} that the user's file fills."""
+    addresses: Mapping[Protocol, str] = field(default_factory=dict)
+    """The same for other protocols that it speaks elsewhere, with the same {names}."""
     auth: Auth
     key_names: tuple[str, ...] = ()
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -127,9 +129,8 @@ def _provider(table: Table, name: str) -> Provider | None:
     prices = table.text("prices")
     headers, body = read_headers(table), table.mapping("body")
     if base_url is not None:
-        filled = PLACEHOLDER.sub("x", re.sub(r"^\{[a-z_]+\}", "https://x", base_url))
-        if fault := why_no_base_url(filled):
-            table.fault("base_url", fault)
+        _check_address(table, "base_url", base_url)
+    addresses = _addresses(table)
     if len(table.faults) > before or not (title and protocol and base_url and auth):
         return None
     return Provider(
@@ -137,12 +138,28 @@ def _provider(table: Table, name: str) -> Provider | None:
         name=title,
         protocol=Protocol(protocol),
         base_url=base_url,
+        addresses=addresses,
         auth=Auth(auth),
         key_names=() if auth == Auth.NONE else (own_key_name(name), *([usual] if usual else [])),
         headers=headers,
         body=body,
         prices=prices,
     )
+
+
+def _check_address(table: Table, key: str, url: str) -> None:
+    filled = PLACEHOLDER.sub("x", re.sub(r"^\{[a-z_]+\}", "https://x", url))
+    if fault := why_no_base_url(filled):
+        table.fault(key, fault)
+
+
+def _addresses(table: Table) -> dict[Protocol, str]:
+    rows = table.table("addresses")
+    found = {protocol: url for protocol in Protocol if (url := rows.text(protocol)) is not None}
+    for protocol, url in found.items():
+        _check_address(rows, protocol, url)
+    rows.close()
+    return found
 
 
 def _endpoint(table: Table, provider: Provider) -> Endpoint | None:

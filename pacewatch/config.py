@@ -10,7 +10,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
-from pacewatch.blanks import filled, fillings, simulate
+from pacewatch.blanks import allow, filled, fillings, simulate
 from pacewatch.catalog import Catalog, read_catalog, why_no_base_url
 from pacewatch.own import read_own
 from pacewatch.picks import Wish, give_importance, pick, priced
@@ -103,6 +103,8 @@ def read_fleet(
     spending = _spending(table)
     quantiles = table.texts("quantiles", allowed=tuple(QUANTILES)) or ()
     known = _known(table, catalog, simulated=simulated)
+    if not simulated:
+        known = {key: allow(one, spending.ambient_credentials) for key, one in known.items()}
     known = give_importance(table, known)
     wish = Wish(globs=table.texts("endpoints"), simulated=simulated, today=today)
     endpoints, skipped = pick(table, known, wish, environment)

@@ -4,12 +4,12 @@ Names only: no value of a variable leaves this file.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
 from pacewatch.tables import suggestion
 from pacewatch.words.address import refuse_unencrypted
-from pacewatch.words.endpoint import Endpoint
+from pacewatch.words.endpoint import Endpoint, secret_names
 
 VARIABLES: Mapping[str, str] = {
     "PACEWATCH_CONFIG": "Path of the file; without it ./pacewatch.toml, where that is.",
@@ -43,7 +43,10 @@ _OF_SCRIPTS = ("PACEWATCH_PYTHON", "PACEWATCH_POSTGRES_PASSWORD")
 _KEY_NAME = re.compile(r"PACEWATCH_[A-Z0-9_]+_API_KEY(_FILE)?")
 
 AMBIENT: Mapping[str, tuple[str, ...]] = {
-    "aws": ("AWS_ACCESS_KEY_ID", "AWS_PROFILE", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_ROLE_ARN"),
+    "aws": (
+        *("AWS_ACCESS_KEY_ID", "AWS_PROFILE", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_ROLE_ARN"),
+        *("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_CONTAINER_CREDENTIALS_FULL_URI"),
+    ),
     "azure": ("AZURE_CLIENT_ID", "AZURE_CLIENT_SECRET", "AZURE_FEDERATED_TOKEN_FILE"),
     "google": ("GOOGLE_APPLICATION_CREDENTIALS",),
 }
@@ -60,7 +63,7 @@ AMBIENT_FILES: Mapping[str, str] = {
 def environment_faults(environment: Mapping[str, str], endpoints: Iterable[Endpoint]) -> list[str]:
     """Return what is wrong with our own variables, a sentence each."""
     known = set(VARIABLES) | {f"{name}_FILE" for name in _SECRETS} | set(_OF_SCRIPTS)
-    keys = {name for endpoint in endpoints for name in endpoint.key_names}
+    keys = {name for endpoint in endpoints for name in secret_names(endpoint)}
     known |= keys | {f"{name}_FILE" for name in keys}
     faults = []
     for name in sorted(environment):
@@ -81,9 +84,23 @@ def key_names_found(
     environment: Mapping[str, str], endpoints: Iterable[Endpoint]
 ) -> tuple[str, ...]:
     """Return the variables of provider keys that are set, as themselves or with _FILE."""
-    names = {name for endpoint in endpoints for name in endpoint.key_names}
+    names = {name for endpoint in endpoints for name in secret_names(endpoint)}
     names |= {f"{name}_FILE" for name in names}
     return tuple(sorted(name for name in names if environment.get(name)))
+
+
+def ambient_variables(
+    clouds: Collection[str | None], environment: Mapping[str, str]
+) -> dict[str, str]:
+    """Return all by which the clouds' own tools find credentials in this shell; a path is made
+    absolute.
+    """
+    found: dict[str, str] = {}
+    if "aws" in clouds:
+        found |= {name: text for name, text in environment.items() if name.startswith("AWS_")}
+    if "google" in clouds and (path := environment.get(AMBIENT["google"][0])):
+        found[AMBIENT["google"][0]] = str(Path(path).absolute())
+    return found
 
 
 def ambient_found(environment: Mapping[str, str]) -> dict[str, tuple[str, ...]]:

@@ -31,7 +31,12 @@ from pacewatch.words.endpoint import (
 )
 
 _ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
-_FULL_PATHS = ("/chat/completions", "/messages", "/responses", "/completions")
+_FULL_PATHS = (
+    *("/chat/completions", "/messages", "/responses", "/completions"),
+    *(":streamGenerateContent", "/converse-stream"),
+)
+_VERSION = re.compile(r"api-version=[A-Za-z0-9.-]+")
+"""The one query that an address may have: Azure's deployments are asked with it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +68,9 @@ def read_own(table: Table, catalog: Catalog) -> Endpoint | None:
         changes["precision"] = said.precision
     if said.protocol is not None:
         changes["protocol"] = said.protocol
+        changes["base_url"] = _address(plain, said, catalog)
+        if said.protocol is not plain.protocol:
+            changes.setdefault("body", {})
     made = replace(plain, own=True, listed=True, ends_on=None, **changes)
     if said.chosen is None:
         name = endpoint_id(made.provider, made.model, made.precision, said.variant)
@@ -102,16 +110,17 @@ def _base_url(table: Table) -> str | None:
     url = table.text("base_url")
     if url is None:
         return None
-    if fault := why_no_base_url(url):
+    bare, _, query = url.partition("?")
+    if fault := why_no_base_url(bare if _VERSION.fullmatch(query) else url):
         hint = " (a key comes from the environment: key_env)" if "password" in fault else ""
         table.fault("base_url", fault + hint)
         return None
-    url = url.rstrip("/")
+    bare = bare.rstrip("/")
     for path in _FULL_PATHS:
-        if url.endswith(path):
+        if bare.endswith(path):
             table.fault("base_url", f'ends in "{path}", which Pacewatch adds itself (leave it out)')
             return None
-    return url
+    return f"{bare}?{query}" if query else bare
 
 
 def _has_address(table: Table, provider: str | None, catalog: Catalog) -> bool:
@@ -208,6 +217,14 @@ def _plain(said: _Said, catalog: Catalog) -> Endpoint:
         headers=versioned if known is None else known.headers,
         body={} if known is None else known.body,
     )
+
+
+def _address(plain: Endpoint, said: _Said, catalog: Catalog) -> str:
+    """Return where the endpoint is asked in the protocol that the table chose."""
+    known = catalog.providers.get(plain.provider)
+    if said.base_url is not None or known is None or said.protocol is None:
+        return plain.base_url
+    return known.addresses.get(said.protocol, plain.base_url)
 
 
 def _slug_of(text: str) -> str:

@@ -7,9 +7,10 @@ from fnmatch import fnmatchcase
 from urllib.parse import urlsplit
 
 from pacewatch.catalog import PLACEHOLDER, Catalog
+from pacewatch.environment import ambient_found
 from pacewatch.prices import look_up
 from pacewatch.tables import Table, shown, suggestion
-from pacewatch.words.endpoint import Endpoint, Importance, why_not_probed
+from pacewatch.words.endpoint import Endpoint, Importance, secret_names, why_not_probed
 from pacewatch.words.fleet import Skipped
 
 
@@ -24,10 +25,13 @@ class Wish:
 
 
 def has_key(endpoint: Endpoint, environment: Mapping[str, str]) -> bool:
-    """Tell whether one of the endpoint's key variables, or its _FILE, is set."""
-    return any(
-        environment.get(name) or environment.get(f"{name}_FILE") for name in endpoint.key_names
-    )
+    """Tell whether one of the endpoint's key variables, or its _FILE, is set, or the file lets
+    credentials of the shell be used that are there.
+    """
+    names = secret_names(endpoint)
+    if any(environment.get(name) or environment.get(f"{name}_FILE") for name in names):
+        return True
+    return endpoint.ambient is not None and bool(ambient_found(environment).get(endpoint.ambient))
 
 
 def give_importance(table: Table, known: dict[str, Endpoint]) -> dict[str, Endpoint]:
@@ -80,7 +84,7 @@ def _is_picked(endpoint: Endpoint, wish: Wish, environment: Mapping[str, str]) -
 
 
 def _why_skipped(endpoint: Endpoint, wish: Wish) -> str | None:
-    if reason := why_not_probed(endpoint, simulated=wish.simulated):
+    if reason := why_not_probed(endpoint):
         return reason
     if blanks := PLACEHOLDER.findall(endpoint.base_url):
         return f"its address needs {blanks[0]} of [providers.{endpoint.provider}]"

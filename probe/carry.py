@@ -26,7 +26,7 @@ from probe.clock import Clock
 from probe.disk import Disk
 from probe.hand import Hand
 from probe.journal import Journal, unpack
-from probe.keys import key_of
+from probe.keys import Key, key_of
 from probe.outbox import Outbox
 from probe.reading import Reading
 from probe.room import room
@@ -77,7 +77,7 @@ class Job:
     task: Task
     endpoint: Endpoint
     workload: Workload
-    key: str | None = field(repr=False)
+    key: Key | None
     requests: int
 
 
@@ -120,14 +120,13 @@ def prepare(bench: Bench, task: Task) -> Job | Decline:
     if endpoint is None:
         return Decline.UNKNOWN_ENDPOINT
     workload = bench.fleet.workloads.get(task.workload)
-    if workload is None or why_not_probed(endpoint, simulated=bench.fleet.simulated):
+    if workload is None or why_not_probed(endpoint):
         return Decline.CATALOG
     key = None
     if not bench.fleet.simulated and endpoint.auth is not Auth.NONE:
-        found = key_of(endpoint, bench.environment)
-        if found is None:
+        key = key_of(endpoint, bench.environment)
+        if key is None:
             return Decline.NO_KEY
-        key = found.reveal()
     return Job(
         task=task,
         endpoint=endpoint,

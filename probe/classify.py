@@ -22,6 +22,7 @@ from probe.network import NotHttp
 from probe.protocols.foreign import word
 from probe.protocols.interface import MalformedAnswer
 from probe.refusal import plain_code, read_refusal
+from probe.sign import NoSignature
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -102,9 +103,10 @@ def of_exception(error: Exception, *, status: int | None, has_ended: bool) -> En
 
     `has_ended`: the other side had closed the connection when it was raised.
     """
-    if isinstance(error, NoLink):
+    if isinstance(error, NoLink | NoSignature):
         if error.outcome is Outcome.INTERNAL:
-            log.event(_LOGGER, "probe.no_link", level=logging.WARNING, reason=error.reason)
+            what = "probe.no_link" if isinstance(error, NoLink) else "probe.no_signature"
+            log.event(_LOGGER, what, level=logging.WARNING, reason=error.reason)
         return Ending(outcome=error.outcome, fault=Fault(type=fault_word(error.reason)))
     if isinstance(error, MalformedAnswer):
         return Ending(outcome=Outcome.MALFORMED, fault=Fault(status=status, type=str(error)))

@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import Sequence
 from contextlib import aclosing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from time import monotonic_ns
 from urllib.parse import quote, urlsplit, urlunsplit
@@ -13,7 +13,7 @@ from uuid import UUID, uuid5
 import httpcore2
 
 from pacewatch import __version__
-from pacewatch.words.endpoint import Auth, Endpoint
+from pacewatch.words.endpoint import Endpoint
 from pacewatch.words.fleet import Region, base_url_in
 from pacewatch.words.outcome import Outcome
 from pacewatch.words.timing import Identity
@@ -24,6 +24,7 @@ from probe.classify import Ending
 from probe.connect import Link, Target
 from probe.protocols.interface import AllTold, Chunk, End, MalformedAnswer, Piece, WireProtocol
 from probe.seen import MAX_CHUNKS, MAX_RUN_CHUNKS, Seen
+from probe.sign import Signer, secrets_in
 from probe.stamps import Portion
 from probe.together import Start
 from probe.unpack import Unpacker
@@ -37,13 +38,6 @@ SLICE_NS = 1_000_000
 MAX_ERROR_BYTES = 64 * 1024
 """Of a refusal's body, unpacked."""
 
-_KEY_HEADERS = {
-    Auth.BEARER: ("authorization", "Bearer "),
-    Auth.X_API_KEY: ("x-api-key", ""),
-    Auth.API_KEY: ("api-key", ""),
-    Auth.X_GOOG_API_KEY: ("x-goog-api-key", ""),
-}
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
@@ -53,6 +47,8 @@ class Question:
     protocol: WireProtocol
     target: Target
     request: httpcore2.Request
+    secrets: tuple[str, ...] = field(default=(), repr=False)
+    """What its headers show of keys and tokens."""
 
 
 def request_id(execution: UUID, n: int) -> UUID:
@@ -68,12 +64,12 @@ def make_question(  # noqa: PLR0913 - what a request is made of
     endpoint: Endpoint,
     protocol: WireProtocol,
     region: Region,
-    key: str | None,
+    signer: Signer | None,
     prompt: str,
     output_tokens: int,
     request_id: str,
 ) -> Question:
-    """Return the request for a prompt. The key goes into its header and nowhere else."""
+    """Return the request for a prompt, signed where there is a signer; raises NoSignature."""
     parts = urlsplit(address(endpoint, protocol, region))
     host, is_tls = parts.hostname or "", parts.scheme == "https"
     port = parts.port or (443 if is_tls else 80)
@@ -91,11 +87,12 @@ def make_question(  # noqa: PLR0913 - what a request is made of
         **{name.lower(): value for name, value in endpoint.headers.items()},
         "content-length": str(len(content)),
     }
-    if key is not None and (shown := _KEY_HEADERS.get(endpoint.auth)) is not None:
-        told[shown[0]] = shown[1] + key
     target = quote(parts.path, safe="/:@!$&'()*+,;=%~-._") + (
         f"?{parts.query}" if parts.query else ""
     )
+    signed = {}
+    if signer is not None:
+        signed = signer.headers(f"{parts.scheme}://{told['host']}{target}", told, content)
     return Question(
         endpoint=endpoint,
         protocol=protocol,
@@ -109,9 +106,10 @@ def make_question(  # noqa: PLR0913 - what a request is made of
         request=httpcore2.Request(
             "POST",
             httpcore2.URL(scheme=parts.scheme, host=host, port=port, target=target or "/"),
-            headers=[(name.encode(), value.encode()) for name, value in told.items()],
+            headers=[(name.encode(), value.encode()) for name, value in (told | signed).items()],
             content=content,
         ),
+        secrets=secrets_in(signed),
     )
 
 

@@ -14,11 +14,13 @@ from pacewatch.words.timing import Run, WorkerName
 from pacewatch.words.wire import Task
 from probe.adapt import adapted
 from probe.asking import ask_together
+from probe.keys import Key
 from probe.prompts import make_prompt
 from probe.protocols.table import PROTOCOLS
 from probe.reading import Reading
 from probe.record import cost_usd, timing_of
 from probe.request import Question, make_question, request_id
+from probe.sign import Signer, open_signer
 
 
 async def make_run(  # noqa: PLR0913 - what a run is made of
@@ -27,7 +29,7 @@ async def make_run(  # noqa: PLR0913 - what a run is made of
     endpoint: Endpoint,
     workload: Workload,
     region: Region,
-    key: str | None,
+    key: Key | None,
     requests: int,
     simulated: bool,
     worker: WorkerName,
@@ -41,12 +43,13 @@ async def make_run(  # noqa: PLR0913 - what a run is made of
     whose connection does not come about are not waited for. A fault of our own is `internal`.
     `reading` empties the sockets; without it this process does, whose stamps are as good as it is
     idle.
+    What signs them is fetched before anything else.
     """
     asked = _Asked(
         endpoint=adapted(endpoint),
         workload=workload,
         region=region,
-        key=None if region.simulator_url is not None else key,
+        signer=await open_signer(endpoint, key, region),
         execution=execution,
     )
     parts = [_part(asked, n) for n in range(requests)]
@@ -90,7 +93,8 @@ class _Asked:
     endpoint: Endpoint
     workload: Workload
     region: Region
-    key: str | None
+    signer: Signer | Exception | None
+    """What signs them; or what stood in the way of it."""
     execution: UUID
 
 
@@ -106,18 +110,19 @@ class _Part:
 
 def _part(asked: _Asked, n: int) -> _Part:
     endpoint, workload = asked.endpoint, asked.workload
-    secrets = () if asked.key is None else (asked.key,)
+    if isinstance(asked.signer, Exception):
+        return _Part(question=asked.signer, secrets=())
     try:
         prompt = make_prompt(workload.input_tokens, workload.output_tokens)
         question = make_question(
             endpoint=endpoint,
             protocol=PROTOCOLS[endpoint.protocol],
             region=asked.region,
-            key=asked.key,
+            signer=asked.signer,
             prompt=prompt,
             output_tokens=workload.output_tokens + endpoint.reasoning_tokens,
             request_id=str(request_id(asked.execution, n)),
         )
     except Exception as error:  # noqa: BLE001 - the border tells what it stands for
-        return _Part(question=error, secrets=secrets)
-    return _Part(question=question, secrets=(*secrets, prompt))
+        return _Part(question=error, secrets=())
+    return _Part(question=question, secrets=(*question.secrets, prompt))

@@ -27,11 +27,13 @@ from probe.disk import Disk
 from probe.hand import Hand
 from probe.heartbeat import Heartbeat
 from probe.journal import Journal
+from probe.keys import key_of
 from probe.outbox import Outbox
 from probe.push import Pusher
 from probe.reading import Reading
 from probe.room import room_folder
 from probe.settings import Settings
+from probe.sign import load_for
 from probe.tasks import RegionApp, ask_to_stop, close_app, make_app, make_controller
 
 logger = logging.getLogger(__name__)
@@ -134,6 +136,9 @@ def set_up_worker(  # noqa: PLR0913 - what a worker is made of
         stop=threading.Event(),
     )
     recover(bench)
+    if not fleet.simulated:
+        for endpoint in fleet.endpoints:
+            load_for(endpoint, key_of(endpoint, environment))
     app = make_app(settings, ca_file=region.ca_file)
     app.receive = lambda task: hand.receive(task.run_id)
     close_app(app, lambda task: _carry(bench, task))

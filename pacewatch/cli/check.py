@@ -150,14 +150,16 @@ def _endpoint_cells(endpoint: "Endpoint", environment: Mapping[str, str]) -> tup
 
 
 def _key_text(endpoint: "Endpoint", environment: Mapping[str, str]) -> str:
+    from pacewatch.words.endpoint import secret_names
     from probe.keys import key_of
 
     if not endpoint.key_names:
         return "needs none"
     if key_of(endpoint, environment) is None:
         return "not here"
-    names = [n for name in endpoint.key_names for n in (name, f"{name}_FILE")]
-    return next(name for name in names if environment.get(name))
+    names = [n for name in secret_names(endpoint) for n in (name, f"{name}_FILE")]
+    shells = f"{endpoint.ambient} credentials of the shell"
+    return next((name for name in names if environment.get(name)), shells)
 
 
 def _notes(fleet: "Fleet", environment: Mapping[str, str]) -> list[str]:

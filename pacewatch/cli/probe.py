@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pacewatch.words.fleet import Fleet, Region
     from pacewatch.words.slot import Workload
     from pacewatch.words.timing import Run, Timing
+    from probe.keys import Key
     from probe.reading import Reading
 
 _ENDPOINT = typer.Argument(None, help="An endpoint of the catalog or of the file, by its id.")
@@ -87,7 +88,7 @@ class _Asked:
 
     endpoint: "Endpoint"
     region: "Region"
-    key: str | None
+    key: "Key | None"
     fleet: "Fleet | None" = None
     workload: "Workload | None" = None
 
@@ -107,6 +108,7 @@ def _of_address(
     from pacewatch.words.endpoint import Auth, why_not_probed
     from pacewatch.words.endpoint import Protocol as Spoken
     from pacewatch.words.fleet import DEFAULT_REGION, Region
+    from probe.keys import Key
 
     told = {"base_url": base_url, "protocol": protocol, "model": model, "key_env": key_env}
     faults: list[str] = []
@@ -119,13 +121,14 @@ def _of_address(
     endpoint = read_own(table, read_catalog())
     if faults or endpoint is None:
         raise SettingsError([_as_option(fault) for fault in faults])
-    if (why := why_not_probed(endpoint, simulated=False)) is not None:
+    if (why := why_not_probed(endpoint)) is not None:
         raise SettingsError(f"--protocol: {why}")
     key = None
     if key_env is not None:
-        key = read_secret(key_env, environment)
-        if key is None:
+        secret = read_secret(key_env, environment)
+        if secret is None:
             raise SettingsError(f"--key-env: {key_env} is not set, and neither is {key_env}_FILE")
+        key = Key(secret)
         if endpoint.auth is Auth.NONE:
             is_bearer = endpoint.protocol is not Spoken.ANTHROPIC
             endpoint = replace(endpoint, auth=Auth.BEARER if is_bearer else Auth.X_API_KEY)
@@ -154,7 +157,7 @@ def _of_catalog(name: str | None, region: str | None, environment: Mapping[str, 
         raise SettingsError(
             f"probe: no endpoint {shown(name)} is known{suggestion(name, fleet.catalog)}"
         )
-    if (why := why_not_probed(endpoint, simulated=fleet.simulated)) is not None:
+    if (why := why_not_probed(endpoint)) is not None:
         raise SettingsError(f"probe: {endpoint.id}: {why}")
     place = region or min(fleet.regions)
     if place not in fleet.regions:
@@ -165,7 +168,7 @@ def _of_catalog(name: str | None, region: str | None, environment: Mapping[str, 
     return _Asked(
         endpoint=endpoint,
         region=fleet.regions[place],
-        key=None if key is None else key.reveal(),
+        key=key,
         fleet=fleet,
     )
 

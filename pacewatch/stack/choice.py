@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pacewatch.config import config_path, load_fleet
-from pacewatch.environment import environment_faults
+from pacewatch.environment import ambient_variables, environment_faults
 from pacewatch.picks import has_key
 from pacewatch.stack.demo import DEMO_REGIONS
-from pacewatch.words.endpoint import Endpoint
+from pacewatch.words.endpoint import Endpoint, secret_names
 from pacewatch.words.errors import SettingsError
 from pacewatch.words.fleet import Fleet
 
@@ -62,8 +62,9 @@ def keys_of(endpoints: tuple[Endpoint, ...], environment: Mapping[str, str]) -> 
     """Return the key variables of the endpoints that are set; the paths of key files are made
     absolute.
     """
-    names = {name for endpoint in endpoints for name in endpoint.key_names}
+    names = {name for endpoint in endpoints for name in secret_names(endpoint)}
     found = {name: environment[name] for name in names if environment.get(name)}
+    found |= ambient_variables({endpoint.ambient for endpoint in endpoints}, environment)
     for name in names:
         if path := environment.get(f"{name}_FILE"):
             found[f"{name}_FILE"] = str(Path(path).absolute())

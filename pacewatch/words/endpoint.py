@@ -17,6 +17,9 @@ PART = re.compile(r"[a-z0-9._-]+")
 _ID = re.compile(rf"({PART.pattern})/({PART.pattern})(?:@({PART.pattern}))?(?:#({PART.pattern}))?")
 
 
+_OWN_KEY = re.compile(r"PACEWATCH_[A-Z0-9_]+_API_KEY")
+
+
 class Precision(StrEnum):
     """What the provider says it serves."""
 
@@ -66,12 +69,6 @@ class Auth(StrEnum):
     X_GOOG_API_KEY = "x-goog-api-key"
     GOOGLE = "google"
     AWS = "aws"
-
-
-SIGNED_AUTHS = frozenset(
-    {Auth.NONE, Auth.BEARER, Auth.X_API_KEY, Auth.API_KEY, Auth.X_GOOG_API_KEY}
-)
-"""Ways of showing a key that this version can do."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,6 +139,10 @@ class Endpoint:
     """Environment variables the key is looked for in, the first that is set wins; PACEWATCH_...
     goes first.
     """
+    ambient: str | None = None
+    """The cloud whose credentials of the shell may be used, since the file lets them: aws, google
+    or azure.
+    """
     headers: Mapping[str, str] = field(default_factory=dict)
     """Further headers of the request, no secrets."""
     body: Mapping[str, Any] = field(default_factory=dict)
@@ -166,13 +167,27 @@ class Endpoint:
     """True: an endpoint of the user's own, from the file."""
 
 
-def why_not_probed(endpoint: Endpoint, *, simulated: bool) -> str | None:
+def why_not_probed(endpoint: Endpoint) -> str | None:
     """Return why this version cannot probe the endpoint, in words; None where it can."""
     if endpoint.protocol not in READ_PROTOCOLS:
         return f"protocol {endpoint.protocol} has no reader yet"
-    if not simulated and endpoint.auth not in SIGNED_AUTHS:
-        return f"{endpoint.auth} credentials cannot be used yet"
     return None
+
+
+def pair_names(endpoint: Endpoint) -> tuple[str, ...]:
+    """Return the variables of our own that hold an access key of AWS: its id, its secret, and the
+    token of its session; none where the endpoint is not asked with one.
+    """
+    name = endpoint.key_names[0] if endpoint.key_names else ""
+    if endpoint.auth is not Auth.AWS or not _OWN_KEY.fullmatch(name):
+        return ()
+    stem = name.removesuffix("API_KEY")
+    return tuple(stem + part for part in ("ACCESS_KEY_ID", "SECRET_ACCESS_KEY", "SESSION_TOKEN"))
+
+
+def secret_names(endpoint: Endpoint) -> tuple[str, ...]:
+    """Return every variable that may hold a part of what the endpoint is asked with."""
+    return (*endpoint.key_names, *pair_names(endpoint))
 
 
 def endpoint_hash(endpoint: Endpoint, workload: Workload) -> str:

@@ -11,6 +11,7 @@ from pacewatch.words.fleet import Region
 from pacewatch.words.slot import WORKLOADS, Load, Purpose, Workload
 from pacewatch.words.timing import Run, Timing, WorkerName
 from pacewatch.words.wire import Task
+from probe.keys import Key
 from probe.reading import Reading
 from probe.run import make_run
 
@@ -44,7 +45,7 @@ def probe(
     requests: int = 1,
     workload: Workload = WORKLOADS["sentinel"],
     region: Region | None = None,
-    key: str | None = "test-key-0123456789",
+    key: str | Key | None = "test-key-0123456789",
     reading: Reading | None = READING,
     **fields: Any,
 ) -> Run:
@@ -65,7 +66,7 @@ def probe(
             endpoint=endpoint,
             workload=workload,
             region=region or Region(name="test"),
-            key=key,
+            key=Key(key) if isinstance(key, str) else key,
             requests=requests,
             simulated=False,
             worker=WorkerName(id="w", version="0", catalog="c"),

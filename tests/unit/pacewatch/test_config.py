@@ -119,6 +119,75 @@ def test_a_filled_location_becomes_a_fact_of_the_endpoint(read):
     )
 
 
+def test_a_location_that_is_nowhere_in_particular_has_a_host_of_its_own(read):
+    fleet = read('[providers.vertex]\nproject = "p1"\nlocation = "global"')
+
+    assert fleet.catalog["vertex/llama-3.3-70b"].base_url == (
+        "https://aiplatform.googleapis.com/v1/projects/p1/locations/global/endpoints/openapi"
+    )
+
+
+@pytest.mark.parametrize(
+    ("provider", "blank", "text"),
+    [
+        ("vertex", "location", "evil.example/"),
+        ("vertex", "location", "evil.example/x?y=#"),
+        ("vertex", "location", "us-central1.evil"),
+        ("vertex", "location", "a@b"),
+        ("vertex", "project", "p1/../.."),
+        ("vertex", "project", "p 1"),
+        ("bedrock", "aws_region", "evil.example/"),
+        ("bedrock", "aws_region", "-"),
+    ],
+)
+def test_what_fills_a_blank_leads_to_no_other_host(read, provider, blank, text):
+    with pytest.raises(SettingsError, match=f"{provider}.{blank}: .* is no part of an address"):
+        read(f'[providers.{provider}]\n{blank} = "{text}"')
+
+
+SHELL = {
+    "AWS_ACCESS_KEY_ID": "AKIDEXAMPLE",
+    "AWS_SECRET_ACCESS_KEY": "hunter2",
+    "GOOGLE_APPLICATION_CREDENTIALS": "account.json",
+}
+BLANKS = (
+    '[providers.bedrock]\naws_region = "us-east-1"\n'
+    '[providers.vertex]\nproject = "p1"\nlocation = "us-central1"\n'
+)
+
+
+def test_the_shells_cloud_credentials_pick_nothing_unless_the_file_lets_them(read):
+    silent = read(BLANKS, SHELL)
+    aws = read(f'{BLANKS}[spending]\nambient_credentials = ["aws"]', SHELL)
+    both = read(f'{BLANKS}[spending]\nambient_credentials = ["aws", "google"]', SHELL)
+
+    assert ids(silent) == []
+    assert ids(aws) == ["bedrock/llama-4-maverick"]
+    assert {e.ambient for e in aws.endpoints} == {"aws"}
+    assert {e.provider for e in both.endpoints} | {s.endpoint for s in both.skipped} == {
+        "bedrock",
+        "vertex/deepseek-r1-0528",
+        "vertex/llama-3.3-70b",
+    }
+
+
+def test_an_access_key_of_our_own_picks_bedrock(read):
+    names = ("PACEWATCH_BEDROCK_ACCESS_KEY_ID", "PACEWATCH_BEDROCK_SECRET_ACCESS_KEY")
+
+    assert ids(read(BLANKS, dict.fromkeys(names, "x"))) == ["bedrock/llama-4-maverick"]
+
+
+def test_a_server_of_ones_own_is_never_shown_the_shells_credentials(read):
+    fleet = read(
+        '[[endpoint]]\nprovider = "bedrock"\nmodel = "m"\nbase_url = "https://evil.example"\n'
+        '[spending]\nambient_credentials = ["aws", "google", "azure"]',
+        SHELL,
+    )
+    (own,) = [endpoint for endpoint in fleet.endpoints if endpoint.own]
+
+    assert (own.auth, own.ambient, own.key_names) == (Auth.NONE, None, ())
+
+
 def test_later_lines_of_importance_win(read):
     fleet = read('[importance]\n"sambanova/*" = "page"\n"*/gpt-oss-120b" = "watch"', KEYED)
 

@@ -1,8 +1,11 @@
+from pathlib import Path
+
 import pytest
 
 from pacewatch.catalog import read_catalog
 from pacewatch.environment import (
     ambient_found,
+    ambient_variables,
     environment_faults,
     key_names_found,
 )
@@ -67,3 +70,26 @@ def test_a_clouds_credentials_are_found_by_name_in_shell_and_home(tmp_path):
 
 def test_a_shell_without_credentials_has_none(tmp_path):
     assert ambient_found({"HOME": str(tmp_path)}) == {}
+
+
+def test_what_a_clouds_tools_look_at_is_handed_on_for_that_cloud_alone():
+    shell = {
+        "AWS_PROFILE": "p",
+        "AWS_CONFIG_FILE": "/c",
+        "GOOGLE_APPLICATION_CREDENTIALS": "account.json",
+        "GROQ_API_KEY": "hunter2",
+    }
+
+    assert ambient_variables({None}, shell) == {}
+    assert ambient_variables({"aws", None}, shell) == {"AWS_PROFILE": "p", "AWS_CONFIG_FILE": "/c"}
+    assert ambient_variables({"google", "azure"}, shell) == {
+        "GOOGLE_APPLICATION_CREDENTIALS": str(Path("account.json").absolute())
+    }
+    assert ambient_variables({"google"}, {}) == {}
+
+
+def test_an_access_key_of_our_own_is_known():
+    environment = {"PACEWATCH_BEDROCK_SECRET_ACCESS_KEY_FILE": "/k"}
+
+    assert environment_faults(environment, ENDPOINTS) == []
+    assert key_names_found(environment, ENDPOINTS) == ("PACEWATCH_BEDROCK_SECRET_ACCESS_KEY_FILE",)

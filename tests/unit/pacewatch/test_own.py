@@ -5,6 +5,7 @@ import pytest
 
 from pacewatch.config import load_fleet
 from pacewatch.words.endpoint import Auth, Endpoint, Importance, Limits, Precision, Protocol
+from pacewatch.words.errors import SettingsError
 
 HEAD = '[[endpoint]]\nbase_url = "http://127.0.0.1:9911/v1"\nmodel = "smollm2"\n'
 
@@ -129,3 +130,74 @@ def test_a_chosen_id_without_a_precision_keeps_the_fact(own):
 def test_a_provider_that_is_named_in_the_id_is_shown_by_its_name(own):
     assert own(HEAD + 'id = "groq/tiny"').provider_name == "Groq"
     assert own(HEAD + 'id = "lab/tiny"').provider_name == "lab"
+
+
+def test_azures_deployments_are_asked_with_a_version(own):
+    endpoint = own(
+        '[[endpoint]]\nprovider = "azure"\nmodel = "gpt-5.5"\nvariant = "weu"\n'
+        'key_env = "WEU_KEY"\n'
+        'base_url = "https://me.openai.azure.com/openai/deployments/mine/?api-version=2024-10-21"'
+    )
+
+    assert endpoint.id == "azure/gpt-5.5#weu"
+    assert (endpoint.auth, endpoint.key_names) == (Auth.API_KEY, ("WEU_KEY",))
+    assert endpoint.base_url == (
+        "https://me.openai.azure.com/openai/deployments/mine?api-version=2024-10-21"
+    )
+
+
+@pytest.mark.parametrize(
+    "base_url",
+    [
+        "https://host/v1?key=hunter2",
+        "https://host/v1?api-version=1&key=hunter2",
+        "https://host/v1?api-version=a b",
+        "https://host/v1?api-version=1#x",
+    ],
+)
+def test_no_other_query_is_taken(own, base_url):
+    with pytest.raises(SettingsError, match="must have no query"):
+        own(f'[[endpoint]]\nmodel = "m"\nbase_url = "{base_url}"')
+
+
+@pytest.mark.parametrize(
+    "tail",
+    [
+        "/chat/completions?api-version=2024-10-21",
+        "/models/m:streamGenerateContent",
+        "/model/m/converse-stream",
+    ],
+)
+def test_what_the_protocol_adds_is_left_out_of_an_address(own, tail):
+    with pytest.raises(SettingsError, match="which Pacewatch adds itself"):
+        own(f'[[endpoint]]\nmodel = "m"\nbase_url = "https://host/v1{tail}"')
+
+
+def test_a_provider_may_speak_another_protocol_elsewhere(own):
+    endpoint = own(
+        '[providers.vertex]\nproject = "p1"\nlocation = "us-central1"\n'
+        '[[endpoint]]\nprovider = "vertex"\nmodel = "gemini-3.5-flash"\nprotocol = "gemini"'
+    )
+
+    assert (endpoint.protocol, endpoint.auth) == (Protocol.GEMINI, Auth.GOOGLE)
+    assert endpoint.base_url == (
+        "https://us-central1-aiplatform.googleapis.com/v1/projects/p1/locations/us-central1"
+        "/publishers/google"
+    )
+
+
+def test_a_provider_without_a_second_address_is_asked_at_its_first(own):
+    endpoint = own(
+        '[[endpoint]]\nprovider = "openai"\nmodel = "gpt-5.5"\nvariant = "chat"\n'
+        'protocol = "openai-chat"'
+    )
+
+    assert endpoint.base_url == "https://api.openai.com/v1"
+
+
+def test_body_settings_of_one_protocol_are_none_of_another(own):
+    head = '[[endpoint]]\nprovider = "google"\nmodel = "gemini-3.5-flash"\nvariant = "x"\n'
+
+    assert own(head).body == {"generationConfig": {"thinkingConfig": {"includeThoughts": True}}}
+    assert own(head + 'protocol = "openai-chat"').body == {}
+    assert own(head + 'protocol = "openai-chat"\nbody = { seed = 1 }').body == {"seed": 1}

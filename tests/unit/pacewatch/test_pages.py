@@ -47,7 +47,7 @@ def test_every_file_that_a_page_shows_can_be_read(page):
 
     assert found
     for block in found:
-        if "protocol =" in block:
+        if "auth =" in block:
             assert parse_catalog({"acme": block}).endpoints
         else:
             assert read(block)

@@ -22,7 +22,7 @@ def test_a_task_that_may_be_run_is_looked_up_in_the_workers_own_catalog(tmp_path
     assert (
         job.endpoint.id,
         job.workload.name,
-        job.key,
+        job.key.reveal(),
         job.requests,
     ) == ("own/model", "short", "k", 10)
 

@@ -9,7 +9,9 @@ from pacewatch.words.endpoint import (
     Precision,
     Protocol,
     endpoint_hash,
+    pair_names,
     parse_endpoint_id,
+    secret_names,
     why_not_probed,
 )
 from pacewatch.words.fleet import Fleet, Region, base_url_in, catalog_hash
@@ -78,14 +80,25 @@ def test_the_host_and_the_key_leave_the_hash_as_it_is():
     assert endpoint_hash(GROQ, short) == endpoint_hash(elsewhere, short)
 
 
-def test_an_endpoint_without_reader_or_signer_is_skipped_with_a_word():
-    novel = replace(GROQ, protocol="novel")
-    vertex = replace(GROQ, auth=Auth.GOOGLE)
+def test_an_endpoint_without_reader_is_skipped_with_a_word():
+    assert why_not_probed(GROQ) is None
+    assert why_not_probed(replace(GROQ, protocol="novel")) == "protocol novel has no reader yet"
 
-    assert why_not_probed(GROQ, simulated=False) is None
-    assert why_not_probed(novel, simulated=True) == "protocol novel has no reader yet"
-    assert why_not_probed(vertex, simulated=False) == "google credentials cannot be used yet"
-    assert why_not_probed(vertex, simulated=True) is None
+
+def test_an_access_key_of_aws_has_variables_of_our_own_beside_the_key():
+    name = "PACEWATCH_BEDROCK_API_KEY"
+    bedrock = replace(GROQ, auth=Auth.AWS, key_names=(name, "AWS_BEARER_TOKEN_BEDROCK"))
+    pair = (
+        "PACEWATCH_BEDROCK_ACCESS_KEY_ID",
+        "PACEWATCH_BEDROCK_SECRET_ACCESS_KEY",
+        "PACEWATCH_BEDROCK_SESSION_TOKEN",
+    )
+
+    assert pair_names(bedrock) == pair
+    assert secret_names(bedrock) == (name, "AWS_BEARER_TOKEN_BEDROCK", *pair)
+    assert pair_names(replace(bedrock, key_names=("MY_API_KEY",))) == ()
+    assert pair_names(replace(bedrock, key_names=())) == ()
+    assert pair_names(replace(bedrock, auth=Auth.BEARER)) == ()
 
 
 def test_the_simulator_takes_the_providers_place_under_its_name():
