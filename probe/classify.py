@@ -21,7 +21,7 @@ from probe.headers import retry_after_s
 from probe.network import NotHttp
 from probe.protocols.foreign import word
 from probe.protocols.interface import MalformedAnswer
-from probe.refusal import plain_code, read_refusal
+from probe.refusal import is_our_clock, plain_code, read_refusal
 from probe.sign import NoSignature
 
 _LOGGER = logging.getLogger(__name__)
@@ -38,11 +38,6 @@ _STATUS = {
 
 _TELLING = 8
 """Characters from which on a repetition is no chance."""
-
-_CLOCK_CODES = frozenset({"requesttimetooskewed", "requestexpired"})
-_SIGNATURE_CODES = frozenset({"invalidsignatureexception", "signaturedoesnotmatch"})
-_CLOCK_WORDS = ("signature expired", "signature not yet current")
-"""How AWS says that a signature is good but for its time, which was that of our clock."""
 
 _MAX_WAIT_S = 366 * 86_400
 """A longer wait is none that anybody meant."""
@@ -77,19 +72,12 @@ def of_status(status: int, headers: Mapping[str, str], body: bytes, now: datetim
 
 def _of_refusal(status: int, codes: list[str], message: str) -> Outcome:
     if status >= 400:
-        if _is_our_clock(codes, message):
+        if is_our_clock(codes, message):
             log.event(_LOGGER, "probe.clock_refused", level=logging.ERROR, status=status)
             return Outcome.INTERNAL
         if (told := next(filter(None, map(outcome_of_code, codes)), None)) is not None:
             return told
     return _STATUS.get(status) or _of_class(status)
-
-
-def _is_our_clock(codes: list[str], message: str) -> bool:
-    plain = {code.casefold() for code in codes}
-    if plain & _CLOCK_CODES:
-        return True
-    return bool(plain & _SIGNATURE_CODES) and message.casefold().startswith(_CLOCK_WORDS)
 
 
 def _of_class(status: int) -> Outcome:

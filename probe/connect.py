@@ -5,7 +5,6 @@ another in the resolver's order; the time told is that of the one that answered.
 """
 
 import asyncio
-import base64
 import contextlib
 import errno
 import socket
@@ -15,7 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from time import monotonic_ns
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
 from httpx2 import create_ssl_context
 
@@ -206,12 +205,8 @@ async def _connect(addresses: list[_Address], stage: _Stage, limit_s: float) -> 
 
 async def _tunnel(wire: Wire, target: Target, stage: _Stage) -> None:
     """Have the proxy connect through."""
-    proxy = urlsplit(target.proxy_url or "")
     host = f"[{target.host}]" if ":" in target.host else target.host
     lines = [f"CONNECT {host}:{target.port} HTTP/1.1", f"Host: {host}:{target.port}"]
-    if proxy.username is not None:
-        login = f"{unquote(proxy.username)}:{unquote(proxy.password or '')}"
-        lines.append(f"Proxy-Authorization: Basic {base64.b64encode(login.encode()).decode()}")
     try:
         await wire.send_now("\r\n".join([*lines, "", ""]).encode())
         head = await wire.read_head(_PROXY_HEAD_BYTES)

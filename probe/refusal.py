@@ -5,7 +5,7 @@ beside it, AWS a type beside the message; some send a list of one, some a text.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -25,6 +25,11 @@ _WAIT_FIELDS = {
     "retrydelay": 1.0,
 }
 """Where an object holds the wait, in lower case and without underscores; its unit in seconds."""
+
+_CLOCK_CODES = frozenset({"requesttimetooskewed", "requestexpired"})
+_SIGNATURE_CODES = frozenset({"invalidsignatureexception", "signaturedoesnotmatch"})
+_CLOCK_WORDS = ("signature expired", "signature not yet current")
+"""How AWS says that a signature is good but for its time, which was that of our clock."""
 
 MAX_MESSAGE = 2_000
 MAX_DETAILS = 20
@@ -93,6 +98,14 @@ def _codes(level: dict[str, Any]) -> Iterator[str]:
 def plain_code(code: str) -> str:
     """Return a code without the name space before it and the address behind it, as AWS has them."""
     return code.rpartition("#")[2].partition(":")[0]
+
+
+def is_our_clock(codes: Iterable[str], message: str) -> bool:
+    """Tell whether a signature was refused for its time alone."""
+    plain = {code.casefold() for code in codes}
+    if plain & _CLOCK_CODES:
+        return True
+    return bool(plain & _SIGNATURE_CODES) and message.casefold().startswith(_CLOCK_WORDS)
 
 
 def _message(level: dict[str, Any]) -> str:

@@ -1,27 +1,32 @@
 """Signatures of AWS (SigV4) through botocore, with its usual chain of credentials."""
 
 import re
+import tempfile
 from collections.abc import Mapping
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import botocore.session
 from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.config import Config
-from botocore.credentials import ReadOnlyCredentials
+from botocore.credentials import ReadOnlyCredentials, RefreshableCredentials
 from botocore.exceptions import BotoCoreError, ClientError
+from botocore.httpsession import URLLib3Session, where
 
 from pacewatch.words.endpoint import Endpoint
 from pacewatch.words.fleet import Region
 from pacewatch.words.outcome import Outcome
 from probe.keys import AwsKey, Key
+from probe.refusal import is_our_clock
 from probe.sign import NoSignature
 
 _SERVICE = "bedrock"
 _REGION = re.compile(r"bedrock-runtime(?:-fips)?\.([a-z0-9-]+)\.")
 _SIGNED = frozenset({"authorization", "x-amz-date", "x-amz-security-token"})
 _LIMIT_S = 10
+_MACHINE_LIMIT_S = 2
 
 
 class AwsCredentials:
@@ -40,16 +45,20 @@ class AwsCredentials:
         return self._frozen is not None
 
     def fetch(self) -> None:
-        """Ask the chain, which renews what is about to end; raises NoSignature."""
+        """Ask the chain, which renews what is about to end; raises NoSignature.
+
+        What it renews is kept; a key that stands in a file is read again each time.
+        """
         session = session_of(self._region.proxy_url, self._region.ca_file)
         try:
             found = session.get_credentials()
             self._frozen = None if found is None else found.get_frozen_credentials()
         except ClientError as error:
-            code = str(error.response.get("Error", {}).get("Code", "ClientError"))
-            raise NoSignature(Outcome.AUTH, code) from error
+            raise _refused(error) from error
         except BotoCoreError as error:
             raise NoSignature(Outcome.INTERNAL, type(error).__name__) from error
+        if not isinstance(found, RefreshableCredentials):
+            session_of.cache_clear()
         if self._frozen is None:
             raise NoSignature(Outcome.INTERNAL, "no_aws_credentials")
 
@@ -77,17 +86,45 @@ def aws_region(endpoint: Endpoint) -> str | None:
     return endpoint.location if found is None else found[1]
 
 
+def _refused(error: ClientError) -> NoSignature:
+    """Return whose fault a refusal of AWS' own services is: our clock's, or the credentials'."""
+    told = error.response.get("Error", {})
+    code = str(told.get("Code", "ClientError"))
+    if is_our_clock([code], str(told.get("Message", ""))):
+        return NoSignature(Outcome.INTERNAL, "clock_refused")
+    return NoSignature(Outcome.AUTH, code)
+
+
 @lru_cache(maxsize=8)
 def session_of(proxy_url: str | None, ca_file: str | None) -> Any:
     """Return the session of a way out; it keeps the credentials and renews them.
 
-    What it asks goes through the region's own proxy, never through the environment's.
+    What it asks of AWS goes through the region's own proxy, and what it asks of the machine that it
+    runs on goes straight there: neither through the environment's.
     """
     session = botocore.session.Session()
     proxies = {} if proxy_url is None else {"http": proxy_url, "https": proxy_url}
     session.set_default_client_config(
-        Config(proxies=proxies, connect_timeout=_LIMIT_S, read_timeout=_LIMIT_S)
+        Config(
+            proxies=proxies,
+            connect_timeout=_LIMIT_S,
+            read_timeout=_LIMIT_S,
+            retries={"total_max_attempts": 2},
+        )
     )
     if ca_file is not None:
-        session.set_config_variable("ca_bundle", ca_file)
+        session.set_config_variable("ca_bundle", _authorities(ca_file).name)
+    machine = session.get_component("credential_provider").get_provider("iam-role")
+    machine._role_fetcher._session = URLLib3Session(
+        timeout=_MACHINE_LIMIT_S, proxies={}
+    )
     return session
+
+
+@lru_cache(maxsize=8)
+def _authorities(ca_file: str) -> Any:
+    """Return a file of the usual authorities and of the region's own beside them."""
+    both = tempfile.NamedTemporaryFile("w", prefix="pacewatch-ca-", suffix=".pem")  # noqa: SIM115
+    both.write(Path(where()).read_text("ascii") + "\n" + Path(ca_file).read_text("utf-8"))
+    both.flush()
+    return both

@@ -2,11 +2,10 @@
 
 import asyncio
 import json
+import os
 import socket
 import ssl
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from support.accounts import service_account_key, token_server
 from support.probing import own_endpoint, probe, probe_once
 from support.replay import Asked, cases_of, replay
 from support.sigv4 import signed_for
+from support.tunnels import tunnels
 
 from pacewatch.config import load_fleet
 from pacewatch.words.endpoint import Auth, Protocol
@@ -77,9 +77,9 @@ def shell_of_aws(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[py
     from probe import sign_aws
 
     monkeypatch.setenv("HOME", str(tmp_path))
+    for name in [name for name in os.environ if name.startswith("AWS_")]:
+        monkeypatch.delenv(name)
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE"):
-        monkeypatch.delenv(name, raising=False)
     sign_aws.session_of.cache_clear()
     yield monkeypatch
     sign_aws.session_of.cache_clear()
@@ -112,6 +112,119 @@ def test_a_profile_that_is_not_there_is_our_own_fault(shell_of_aws):
         timing = probe_once(served.url, key=AmbientKey(), **BEDROCK)
 
     assert (timing.outcome, len(served.asked)) == (Outcome.INTERNAL, 0)
+
+
+def test_a_key_that_was_changed_in_its_file_is_taken_up(shell_of_aws, tmp_path):
+    file = tmp_path / "credentials"
+    shell_of_aws.setenv("AWS_SHARED_CREDENTIALS_FILE", str(file))
+    with replay(CONVERSE) as served:
+        for key in ("AKIDOLD", "AKIDNEW"):
+            file.write_text(f"[default]\naws_access_key_id={key}\naws_secret_access_key=s-{key}\n")
+            probe_once(served.url, key=AmbientKey(), **BEDROCK)
+
+    old, new = served.asked
+    assert signed_for(old, "s-AKIDOLD")["key"] == "AKIDOLD"
+    assert signed_for(new, "s-AKIDNEW")["key"] == "AKIDNEW"
+
+
+@pytest.fixture
+def role(shell_of_aws, tmp_path) -> pytest.MonkeyPatch:
+    """A role that is taken on with the token of a file, in a shell whose proxy is dead."""
+    (tmp_path / "token").write_text("web-identity")
+    shell_of_aws.setenv("AWS_WEB_IDENTITY_TOKEN_FILE", str(tmp_path / "token"))
+    shell_of_aws.setenv("AWS_ROLE_ARN", "arn:aws:iam::123456789012:role/probe")
+    shell_of_aws.setenv("AWS_REGION", "us-east-1")
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"):
+        shell_of_aws.setenv(name, "http://127.0.0.1:1")
+    return shell_of_aws
+
+
+def test_a_role_is_taken_on_through_the_regions_own_proxy_and_kept(role, tmp_path):
+    authority = trustme.CA()
+    file = tmp_path / "ca.pem"
+    authority.cert_pem.write_to_path(str(file))
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("localhost").configure_cert(context)
+    with (
+        replay(CONVERSE, tls=context) as served,
+        replay(role_of_aws, tls=context) as sts,
+        tunnels() as proxy,
+    ):
+        role.setenv("AWS_ENDPOINT_URL_STS", sts.url)
+        region = Region(name="here", proxy_url=proxy.url, ca_file=str(file))
+        for _ in range(2):
+            timing = probe_once(served.url, region=region, key=AmbientKey(), **BEDROCK)
+            assert timing.outcome is Outcome.OK
+
+    assert [signed_for(asked, "role-secret")["key"] for asked in served.asked] == ["ASIAROLE"] * 2
+    assert served.asked[0].headers["x-amz-security-token"] == "role-session"
+    assert len(sts.asked) == 1
+    assert proxy.heads[0].startswith(f"CONNECT localhost:{sts.port} ".encode())
+    assert b"role-secret" not in b"".join(proxy.passed)
+
+
+@pytest.mark.parametrize(
+    ("code", "message", "outcome", "kind"),
+    [
+        ("AccessDenied", "Not authorized", Outcome.AUTH, "AccessDenied"),
+        ("SignatureDoesNotMatch", "Signature expired: 2026 is now earlier than 2027",
+         Outcome.INTERNAL, "clock_refused"),
+    ],
+)  # fmt: skip
+def test_a_role_that_is_refused_is_the_credentials_fault_or_our_clocks(
+    role, code, message, outcome, kind
+):
+    def refuse(sock: socket.socket, asked: Asked) -> bool:
+        error = f"<Error><Type>Sender</Type><Code>{code}</Code><Message>{message}</Message></Error>"
+        send_xml(sock, 403, f"<ErrorResponse>{error}</ErrorResponse>")
+        return False
+
+    with replay(CONVERSE) as served, replay(refuse) as sts:
+        role.setenv("AWS_ENDPOINT_URL_STS", sts.url)
+        timing = probe_once(served.url, key=AmbientKey(), **BEDROCK)
+
+    assert timing.outcome is outcome
+    assert timing.fault is not None
+    assert (timing.fault.type, len(served.asked)) == (kind, 0)
+
+
+def test_the_machine_is_asked_for_its_role_straight_whatever_proxy_is_in_the_shell(shell_of_aws):
+    def machine(sock: socket.socket, asked: Asked) -> bool:
+        method, target, _ = asked.line.split(" ")
+        found = {"Code": "Success", "AccessKeyId": "ASIAMACHINE", "SecretAccessKey": "machine"}
+        found |= {"Token": "machine-session", "Expiration": "2099-01-01T00:00:00Z"}
+        body = json.dumps(found) if target.endswith("/the-role") else "the-role"
+        send_xml(sock, 200, "metadata-token" if method == "PUT" else body)
+        return False
+
+    shell_of_aws.delenv("AWS_EC2_METADATA_DISABLED")
+    shell_of_aws.setenv("HTTP_PROXY", "http://127.0.0.1:1")
+    shell_of_aws.setenv("http_proxy", "http://127.0.0.1:1")
+    with replay(CONVERSE) as served, replay(machine) as metadata:
+        shell_of_aws.setenv("AWS_EC2_METADATA_SERVICE_ENDPOINT", metadata.url)
+        timing = probe_once(served.url, key=AmbientKey(), **BEDROCK)
+
+    assert timing.outcome is Outcome.OK
+    assert signed_for(served.asked[0], "machine")["key"] == "ASIAMACHINE"
+
+
+def role_of_aws(sock: socket.socket, asked: Asked) -> bool:
+    """Answer who takes on a role with the credentials for it."""
+    assert b"WebIdentityToken=web-identity" in asked.body
+    found = (
+        "<AccessKeyId>ASIAROLE</AccessKeyId><SecretAccessKey>role-secret</SecretAccessKey>"
+        "<SessionToken>role-session</SessionToken><Expiration>2099-01-01T00:00:00Z</Expiration>"
+    )
+    name = "AssumeRoleWithWebIdentity"
+    body = f"<{name}Result><Credentials>{found}</Credentials></{name}Result>"
+    send_xml(sock, 200, f"<{name}Response>{body}</{name}Response>")
+    return False
+
+
+def send_xml(sock: socket.socket, status: int, text: str) -> None:
+    """Send one answer of AWS' own services, the last of its connection."""
+    head = f"HTTP/1.1 {status} Told\r\ncontent-type: text/xml\r\nconnection: close\r\n"
+    sock.sendall(f"{head}content-length: {len(text)}\r\n\r\n{text}".encode())
 
 
 # Google
@@ -264,56 +377,20 @@ def test_a_redirect_is_not_followed_and_its_aim_sees_no_key():
     assert len(forged.asked) == 0
 
 
-@contextmanager
-def tunnel_to(port: int) -> Iterator[tuple[str, list[bytes]]]:
-    """A proxy that notes all that passes; gives its address and the bytes."""
-    passed: list[bytes] = []
-    listener = socket.create_server(("127.0.0.1", 0))
-
-    def hand_on(source: socket.socket, aim: socket.socket) -> None:
-        try:
-            while data := source.recv(65_536):
-                passed.append(data)
-                aim.sendall(data)
-        except OSError:
-            pass
-        finally:
-            for one in (source, aim):
-                one.close()
-
-    def serve() -> None:
-        client, _ = listener.accept()
-        passed.append(client.recv(65_536))
-        aim = socket.create_connection(("127.0.0.1", port))
-        client.sendall(b"HTTP/1.1 200 Connected\r\n\r\n")
-        back = threading.Thread(target=hand_on, args=(aim, client), daemon=True)
-        back.start()
-        hand_on(client, aim)
-        back.join(5)
-
-    serving = threading.Thread(target=serve, daemon=True)
-    serving.start()
-    try:
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}", passed
-    finally:
-        listener.close()
-        serving.join(5)
-
-
 def test_a_proxy_sees_no_key_of_what_it_hands_on(tmp_path):
     authority = trustme.CA()
     file = tmp_path / "ca.pem"
     authority.cert_pem.write_to_path(str(file))
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     authority.issue_cert("localhost").configure_cert(context)
-    with replay(CHAT, tls=context) as served, tunnel_to(served.port) as (proxy_url, passed):
-        region = Region(name="here", proxy_url=proxy_url, ca_file=str(file))
+    with replay(CHAT, tls=context) as served, tunnels() as proxy:
+        region = Region(name="here", proxy_url=proxy.url, ca_file=str(file))
         timing = probe_once(f"{served.url}/v1", region=region, key=KEY)
 
     assert timing.outcome is Outcome.OK
     assert served.asked[0].headers["authorization"] == f"Bearer {KEY}"
-    assert passed[0].startswith(b"CONNECT localhost:")
-    assert KEY.encode() not in b"".join(passed)
+    assert proxy.heads[0].startswith(b"CONNECT localhost:")
+    assert KEY.encode() not in b"".join((*proxy.heads, *proxy.passed))
 
 
 def test_a_forged_address_gets_no_providers_key(tmp_path):
