@@ -58,8 +58,9 @@ async def make_run(  # noqa: PLR0913 - what a run is made of
     earliest_ns = min(
         (one.seen.sent_ns for one in heard if one.seen.sent_ns is not None), default=0
     )
-    timings = tuple(
-        timing_of(
+    timings = []
+    for n, (one, part) in enumerate(zip(heard, parts, strict=True)):
+        timing = timing_of(
             one.seen,
             n=n,
             link=one.link,
@@ -67,8 +68,8 @@ async def make_run(  # noqa: PLR0913 - what a run is made of
             output_tokens=workload.output_tokens,
             secrets=part.secrets,
         )
-        for n, (one, part) in enumerate(zip(heard, parts, strict=True))
-    )
+        timings.append(timing)
+        one.seen.forget()
     return Run(
         run_id=task.run_id,
         execution=execution,
@@ -82,7 +83,7 @@ async def make_run(  # noqa: PLR0913 - what a run is made of
         started_at=started_at,
         beside=beside,
         cost_usd=cost_usd(timings, endpoint, workload),
-        timings=timings,
+        timings=tuple(timings),
     )
 
 

@@ -1,5 +1,6 @@
 """What was seen of one request while it ran: nanoseconds and texts, kept in memory alone."""
 
+from array import array
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -23,8 +24,8 @@ _Told = TypeVar("_Told", Identity, ProviderTokens)
 MAX_CHUNKS = 100_000
 """Token-bearing chunks of one answer."""
 
-MAX_RUN_CHUNKS = 400_000
-"""Of all answers of a run, so that its record fits one push."""
+MAX_RUN_CHUNKS = 200_000
+"""Of all answers of a run, so that its record fits one push and a worker stays small."""
 
 MAX_TEXT_SIZE = 4 * 1024 * 1024
 """Generated text of one answer, characters."""
@@ -50,7 +51,7 @@ class Seen:
     """The read that brought the last one."""
     is_kernel: bool = True
     """False once a token-bearing chunk came whose stamp is not the kernel's."""
-    at_ns: list[int] = field(default_factory=list)
+    at_ns: "array[int]" = field(default_factory=lambda: array("q"))
     kinds: list[str] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
     text_size: int = 0
@@ -112,6 +113,12 @@ class Seen:
     def end_body(self) -> None:
         """Note that nothing more comes of the answer: it has ended where it may have."""
         self.has_end = self.may_end
+
+    def forget(self) -> None:
+        """Let go of chunks and texts, once the record has what it needs of them."""
+        self.at_ns = array("q")
+        self.kinds.clear()
+        self.texts.clear()
 
     def close(self) -> None:
         """Decide how the request ended, where nothing has: by its end, or by the lack of one."""

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from probe.protocols.interface import Frame, MalformedAnswer
 
-MAX_MESSAGE_BYTES = 4 * 1024 * 1024
+MAX_MESSAGE_BYTES = 1024 * 1024
 """Of one message, headers and checksums included."""
 
 MAX_HEADERS_BYTES = 128 * 1024

@@ -7,7 +7,7 @@ a character.
 
 from probe.protocols.interface import Frame, MalformedAnswer
 
-MAX_LINE_BYTES = 4 * 1024 * 1024
+MAX_LINE_BYTES = 1024 * 1024
 """Of one line, and of the data of one event."""
 
 MAX_PLAIN_BYTES = 64 * 1024

@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -23,6 +24,8 @@ from pacewatch.words.wire import Task
 
 EVERY_S = 0.03
 """How often the memory is looked at, seconds."""
+TOGETHER = 8
+"""Jobs that run side by side, each in a thread of its own, as a worker's do."""
 
 _CHILD = (
     "import sys; sys.path[:0] = {paths!r}; from support.probed import run_jobs; run_jobs(sys.stdin)"
@@ -38,6 +41,8 @@ class Job:
     region: Region
     requests: int = 1
     output_tokens: int = 40
+    alone: bool = False
+    """True: nothing else is probed meanwhile, since it is much work."""
 
     @property
     def workload(self) -> Workload:
@@ -67,7 +72,7 @@ class Watched:
 
 
 def watch_jobs(jobs: Iterable[Job], *, timeout_s: float) -> Watched:
-    """Run the jobs one after another in a fresh process."""
+    """Run the jobs in a fresh process: the light ones side by side, then the others."""
     command = [sys.executable, "-c", _CHILD.format(paths=sys.path)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
         assert child.stdin and child.stdout
@@ -113,17 +118,24 @@ def run_jobs(source: Any) -> None:
 
     jobs: list[Job] = pickle.load(source.buffer)  # noqa: S301 - from our own parent
     warm_up()
+    with ThreadPoolExecutor(TOGETHER) as pool:
+        light = {pool.submit(_told, job): job for job in jobs if not job.alone}
+        for done in as_completed(light):
+            _print(light[done], done.result())
     for job in jobs:
-        began = time.monotonic()
-        told = _told(job, began)
-        sys.stdout.write(json.dumps([job.name, told]) + "\n")
-        sys.stdout.flush()
+        if job.alone:
+            _print(job, _told(job))
 
 
-def _told(job: Job, began: float) -> dict[str, Any]:
+def _print(job: Job, told: dict[str, Any]) -> None:
+    sys.stdout.write(json.dumps([job.name, told]) + "\n")
+    sys.stdout.flush()
+
+
+def _told(job: Job) -> dict[str, Any]:
     from probe.run import make_run
 
-    now = datetime.now(UTC)
+    now, began = datetime.now(UTC), time.monotonic()
     run = asyncio.run(
         make_run(
             task=Task(

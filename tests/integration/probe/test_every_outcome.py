@@ -1,8 +1,8 @@
 """Each outcome that a request can have, by something that really happened on a socket.
 
 The simulator plays the providers, in every protocol; what lies before the first byte of HTTP is
-played by sockets and certificates of the tests. All of it is probed in one process, one after
-another, whose memory is watched.
+played by sockets and certificates of the tests. All of it is probed in one process, whose memory
+is watched.
 """
 
 import contextlib
@@ -22,6 +22,7 @@ from pacewatch.sim.faults import FaultKind, How
 from pacewatch.words.endpoint import Endpoint, Limits, Protocol
 from pacewatch.words.fleet import Region
 from pacewatch.words.outcome import Outcome
+from probe.seen import MAX_CHUNKS, MAX_RUN_CHUNKS
 
 REGION = "eu-west"
 PATIENT = Limits(connect_s=30, first_token_s=60, stall_s=60, total_s=120)
@@ -38,6 +39,7 @@ SPEAKERS = {
     Protocol.BEDROCK: ("bedrock", "https://bedrock-runtime.us-east-1.amazonaws.com"),
 }
 """A provider of each protocol."""
+MUCH_WORK = {How.TRICKLE, How.LONG_LINE, How.ENDLESS, How.ENDLESS_NOTHING, How.BOMB}
 FRAMINGS = (Protocol.OPENAI_CHAT, Protocol.BEDROCK)
 """A protocol of each way to frame a stream."""
 
@@ -126,6 +128,7 @@ WAYS = (
     breaks(How.BOMB, protocols=FRAMINGS),
     breaks(How.LONG_LINE, protocols=FRAMINGS, requests=10),
     breaks(How.ENDLESS, protocols=FRAMINGS[:1], requests=10),
+    breaks(How.BOMB, protocols=FRAMINGS[:1], requests=10),
 )
 CASES = {way.name(protocol): (way, protocol) for way in WAYS for protocol in way.protocols}
 
@@ -215,6 +218,7 @@ def jobs_of(simulator: RunningSimulator, endpoints: dict[str, Endpoint]) -> list
             region=simulator.region(REGION),
             requests=way.requests,
             output_tokens=way.output_tokens,
+            alone=way.requests > 1 or way.options.get("how") in MUCH_WORK,
         )
         for name, (way, _) in CASES.items()
     ]
@@ -252,6 +256,27 @@ def test_what_happens_before_http_has_its_outcome(watched, name):
     assert told.outcomes == (BEFORE_HTTP[name],), told
 
 
+@pytest.mark.parametrize(
+    ("name", "bound", "tokens"),
+    [
+        ("broken-long-line-1-openai-chat", "line_too_long", 0),
+        ("broken-long-line-1-bedrock-converse", "message_too_long", 0),
+        ("broken-endless-1-openai-chat", "endless", MAX_CHUNKS),
+        ("broken-endless-1-bedrock-converse", "endless", MAX_CHUNKS),
+        ("broken-endless-10-openai-chat", "endless", MAX_RUN_CHUNKS),
+        ("broken-endless-nothing-1-openai-chat", "endless", 0),
+        ("broken-endless-nothing-1-bedrock-converse", "endless", 0),
+        ("broken-bomb-1-openai-chat", "endless", 0),
+        ("broken-endless-head-1-openai-chat", "bad_http", 0),
+    ],
+)
+def test_a_bound_ends_what_has_no_end(watched, name, bound, tokens):
+    told = told_of(watched, name)
+
+    assert set(told.faults) == {bound}
+    assert tokens <= told.tokens <= tokens * 1.01
+
+
 def test_every_outcome_is_produced():
     assert {way.outcome for way in WAYS} | set(BEFORE_HTTP.values()) == set(Outcome)
 
@@ -261,7 +286,7 @@ def test_every_fault_of_the_simulator_has_its_outcome():
     assert {way.options.get("how") for way in WAYS} - {None} == {str(how) for how in How}
 
 
-def test_memory_stays_small_through_all_of_it(watched, record_property):
-    record_property("peak_pss_mb", round(watched.peak_bytes / 2**20, 1))
+def test_memory_stays_small_through_all_of_it(watched, record_testsuite_property):
+    record_testsuite_property("peak_pss_mb", round(watched.peak_bytes / 2**20, 1))
 
     assert 0 < watched.peak_bytes < MAX_PSS_BYTES, watched.peak_in
