@@ -118,6 +118,11 @@ class RunningSimulator:
             time.sleep(0.02)
         return found
 
+    def sent_as(self, request_id: str) -> dict[str, Any]:
+        """Return what was sent to the request of that id, once every request is over."""
+        (found,) = [one for one in self.settled_answers() if one["x-request-id"] == request_id]
+        return found
+
 
 def _lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text().splitlines()]

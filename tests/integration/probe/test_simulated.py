@@ -1,6 +1,7 @@
 """The probe and the simulator, which share no code of the wire, understand one another."""
 
 import asyncio
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from uuid import uuid4
@@ -17,6 +18,7 @@ from pacewatch.words.outcome import Outcome
 from pacewatch.words.slot import Load, Purpose, Workload
 from pacewatch.words.timing import Run, Timing, WorkerName
 from pacewatch.words.wire import Task
+from probe.request import request_id
 from probe.run import make_run
 
 READABLE = [
@@ -94,6 +96,37 @@ def test_every_endpoint_of_the_demo_is_measured(simulator):
         assert timing.provider_tokens is not None, run.endpoint
         assert {Flag.DEGENERATE, Flag.CACHED, Flag.BURST}.isdisjoint(timing.flags), run.endpoint
         assert run.simulated
+
+
+def misses(simulator: RunningSimulator, run: Run) -> list[str]:
+    """Where a run's record says otherwise than the simulator's log of what it sent and billed."""
+    (timing,) = run.timings
+    sent = simulator.sent_as(str(request_id(run.execution, 0)))
+    told = timing.provider_tokens
+    billed = {} if told is None else {n: getattr(told, n) for n in sent["billed"]}
+    speed = figures_of(timing).output_tokens_per_s or 0
+    checks = {
+        f"outcome {timing.outcome}": timing.outcome is Outcome.OK,
+        f"speed {speed}, sent {sent['tokens_per_s']}": abs(speed / sent["tokens_per_s"] - 1)
+        < 0.005,
+        f"counted {sum(timing.chunks.tokens)}": sum(timing.chunks.tokens) == sent["tokens"],
+        f"billed {billed}, sent {sent['billed']}": all(
+            value in (None, sent["billed"][name]) for name, value in billed.items()
+        )
+        and {"input", "output"} <= {name for name, value in billed.items() if value is not None},
+    }
+    return [what for what, holds in checks.items() if not holds]
+
+
+@pytest.mark.parametrize("id", BY_ID)
+def test_an_answer_is_measured_as_it_was_sent(simulator, id):
+    for attempt in range(2 * TRIES):  # a busy host reads late; what is wrong stays wrong
+        missed = misses(simulator, asyncio.run(run_of(simulator, BY_ID[id], 100)))
+        if not missed:
+            break
+        time.sleep(0.1 * attempt)
+
+    assert missed == []
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,90 @@
+"""A provider that keeps prompts by how they begin never meets one of ours again."""
+
+import asyncio
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from uuid import uuid4
+
+import pytest
+from support.asking import ask
+from support.simulator import RunningSimulator, make_endpoint, running_simulator
+
+from pacewatch.words.flag import Flag
+from pacewatch.words.outcome import Outcome
+from pacewatch.words.slot import WORKLOADS, Load, Purpose
+from pacewatch.words.timing import Run, Timing, WorkerName
+from pacewatch.words.wire import Task
+from probe.run import make_run
+
+REGIONS = ("eu-west", "us-east")
+FAST = make_endpoint("groq/fast", tokens_per_s=2_000.0)
+RUNS = 20
+AT_ONCE = 5
+LONG = "The river follows the road beside the old market. " * 20
+
+
+@pytest.fixture(scope="module")
+def simulator() -> Iterator[RunningSimulator]:
+    with running_simulator(FAST, regions=REGIONS) as running:
+        running.switch_on("cache", "groq")
+        yield running
+
+
+async def run_of(simulator: RunningSimulator, region: str, requests: int) -> Run:
+    now = datetime.now(UTC)
+    return await make_run(
+        task=Task(
+            run_id=uuid4(),
+            endpoint=FAST.id,
+            workload="standard",
+            load=Load.SINGLE if requests == 1 else Load.PARALLEL,
+            slot_at=now,
+            purpose=Purpose.MANUAL,
+            valid_until=now,
+        ),
+        endpoint=FAST,
+        workload=WORKLOADS["standard"],
+        region=simulator.region(region),
+        key=None,
+        requests=requests,
+        simulated=True,
+        worker=WorkerName(id="w", version="0", catalog="c"),
+        execution=uuid4(),
+        beside=0,
+    )
+
+
+async def timings_of(simulator: RunningSimulator) -> list[Timing]:
+    timings: list[Timing] = []
+    for begin in range(0, RUNS, AT_ONCE):
+        regions = [REGIONS[number % 2] for number in range(begin, begin + AT_ONCE)]
+        runs = await asyncio.gather(*(run_of(simulator, region, 1) for region in regions))
+        timings += [timing for run in runs for timing in run.timings]
+    parallel = await run_of(simulator, REGIONS[0], 10)
+    return [*timings, *parallel.timings]
+
+
+def test_no_prompt_begins_like_another_within_a_run_or_between_regions(simulator):
+    timings = asyncio.run(timings_of(simulator))
+
+    assert [timing.outcome for timing in timings] == [Outcome.OK] * (RUNS + 10)
+    assert not any(Flag.CACHED in timing.flags for timing in timings)
+    assert {
+        timing.provider_tokens and timing.provider_tokens.cached_input for timing in timings
+    } == {0}
+    lines = simulator.settled_answers()
+    assert {line["billed"]["cached_input"] for line in lines} == {0}
+
+
+def test_a_prompt_that_came_before_is_answered_in_a_tenth_of_the_time(simulator):
+    for region in REGIONS:
+        path = "/groq/openai/v1/chat/completions"
+        ask(
+            simulator.address.regions[region] + path,
+            FAST.provider_model,
+            messages=[{"role": "user", "content": LONG}],
+        )
+
+    first, second = simulator.settled_answers()[-2:]
+    assert [first["billed"]["cached_input"], second["billed"]["cached_input"]] == [0, 64]
+    assert second["planned_ttft_s"] < first["planned_ttft_s"] / 5
