@@ -16,7 +16,7 @@ from probe.stamps import Portion
 from probe.together import Turns
 
 READ_BYTES = 65_536
-HELD_BYTES = 4 * 1024 * 1024
+HELD_BYTES = 1 * 1024 * 1024
 """What one socket may have brought without its being taken, before reading it pauses: bytes, and
 ENTRY_COST_BYTES for every read.
 """

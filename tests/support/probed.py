@@ -114,17 +114,22 @@ def _watch(pid: int, watched: Watched, over: threading.Event) -> None:
 def run_jobs(source: Any) -> None:
     """Run the jobs that the source holds, in this process, and print what came of each."""
     import probe.tasks  # noqa: F401 - what a worker has loaded beside the probe
+    from probe.reading import Reading
     from probe.tokens import warm_up
 
     jobs: list[Job] = pickle.load(source.buffer)  # noqa: S301 - from our own parent
     warm_up()
-    with ThreadPoolExecutor(TOGETHER) as pool:
-        light = {pool.submit(_told, job): job for job in jobs if not job.alone}
-        for done in as_completed(light):
-            _print(light[done], done.result())
-    for job in jobs:
-        if job.alone:
-            _print(job, _told(job))
+    reading = Reading()
+    try:
+        with ThreadPoolExecutor(TOGETHER) as pool:
+            light = {pool.submit(_told, job, reading): job for job in jobs if not job.alone}
+            for done in as_completed(light):
+                _print(light[done], done.result())
+        for job in jobs:
+            if job.alone:
+                _print(job, _told(job, reading))
+    finally:
+        reading.close()
 
 
 def _print(job: Job, told: dict[str, Any]) -> None:
@@ -132,7 +137,7 @@ def _print(job: Job, told: dict[str, Any]) -> None:
     sys.stdout.flush()
 
 
-def _told(job: Job) -> dict[str, Any]:
+def _told(job: Job, reading: Any) -> dict[str, Any]:
     from probe.run import make_run
 
     now, began = datetime.now(UTC), time.monotonic()
@@ -156,6 +161,7 @@ def _told(job: Job) -> dict[str, Any]:
             worker=WorkerName(id="w", version="0", catalog="c"),
             execution=uuid4(),
             beside=0,
+            reading=reading,
         )
     )
     return {
