@@ -115,9 +115,7 @@ def session_of(proxy_url: str | None, ca_file: str | None) -> Any:
     if ca_file is not None:
         session.set_config_variable("ca_bundle", _authorities(ca_file).name)
     machine = session.get_component("credential_provider").get_provider("iam-role")
-    machine._role_fetcher._session = URLLib3Session(
-        timeout=_MACHINE_LIMIT_S, proxies={}
-    )
+    machine._role_fetcher._session = URLLib3Session(timeout=_MACHINE_LIMIT_S, proxies={})
     return session
 
 

@@ -1,14 +1,18 @@
-"""`GET /api/board` and `GET /api/status`: what the board and the terminal show, as JSON."""
+"""`GET /api/board`, `/api/status` and `/api/runs/{id}`: what board and terminal show, as JSON."""
 
 from typing import Annotated
+from uuid import UUID
 
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import JSONResponse
 
 from aggregator.api.centre import AtCentre
 from aggregator.api.documents import board_document, entity_tag, status_document
+from aggregator.api.problems import Problem
+from aggregator.api.run_document import run_document
 from aggregator.board import Filter, read_board
 from aggregator.rows import one_moment
+from aggregator.runs import read_run
 from aggregator.status import read_status
 from pacewatch.words.slot import Load
 
@@ -55,3 +59,16 @@ def status(centre: AtCentre) -> Response:
     with one_moment(centre.pool) as connection:
         found = read_status(connection, centre.fleet, centre.clock())
     return JSONResponse(status_document(found), headers={"Cache-Control": "no-cache"})
+
+
+@router.get("/runs/{id}", response_class=JSONResponse)
+def run(id: UUID, centre: AtCentre) -> Response:
+    """Return one run whole: its slot, the execution that counts, each request with its figures.
+
+    Timelines are kept for two weeks; after them the figures stay.
+    """
+    with one_moment(centre.pool) as connection:
+        found = read_run(connection, id)
+    if found is None:
+        raise Problem(404, f"run {id}: never planned, or no longer kept")
+    return JSONResponse(run_document(found), headers={"Cache-Control": "no-cache"})
