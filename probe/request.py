@@ -10,7 +10,7 @@ from time import monotonic_ns
 from urllib.parse import quote, urlsplit, urlunsplit
 from uuid import UUID, uuid5
 
-import httpcore2
+import httpx2
 
 from pacewatch import __version__
 from pacewatch.words.endpoint import Endpoint
@@ -27,6 +27,7 @@ from probe.seen import MAX_CHUNKS, MAX_RUN_CHUNKS, Seen
 from probe.sign import Signer, secrets_in
 from probe.stamps import Portion
 from probe.together import Start
+from probe.transport import client_over
 from probe.unpack import Unpacker
 
 MAX_BODY_BYTES = 64 * 1024 * 1024
@@ -46,7 +47,7 @@ class Question:
     endpoint: Endpoint
     protocol: WireProtocol
     target: Target
-    request: httpcore2.Request
+    request: httpx2.Request
     secrets: tuple[str, ...] = field(default=(), repr=False)
     """What its headers show of keys and tokens."""
 
@@ -90,9 +91,8 @@ def make_question(  # noqa: PLR0913 - what a request is made of
     target = quote(parts.path, safe="/:@!$&'()*+,;=%~-._") + (
         f"?{parts.query}" if parts.query else ""
     )
-    signed = {}
-    if signer is not None:
-        signed = signer.headers(f"{parts.scheme}://{told['host']}{target}", told, content)
+    url = f"{parts.scheme}://{told['host']}{target}"
+    signed = {} if signer is None else signer.headers(url, told, content)
     return Question(
         endpoint=endpoint,
         protocol=protocol,
@@ -103,9 +103,9 @@ def make_question(  # noqa: PLR0913 - what a request is made of
             proxy_url=region.proxy_url,
             ca_file=region.ca_file,
         ),
-        request=httpcore2.Request(
+        request=httpx2.Request(
             "POST",
-            httpcore2.URL(scheme=parts.scheme, host=host, port=port, target=target or "/"),
+            url,
             headers=[(name.encode(), value.encode()) for name, value in (told | signed).items()],
             content=content,
         ),
@@ -153,12 +153,12 @@ async def measure(question: Question, link: Link, start: Start) -> Seen:
 
 async def _exchange(question: Question, link: Link, seen: Seen, alarm: Alarm) -> None:
     wire = link.wire
-    connection = httpcore2.AsyncHTTP11Connection(question.request.url.origin, wire)
-    response = await connection.handle_async_request(question.request)
-    seen.headers_ns, seen.status = wire.stamp_ns, response.status
-    seen.http = response.extensions["http_version"].decode().removeprefix("HTTP/")
+    response = await client_over(wire).send(question.request, stream=True)
+    seen.headers_ns, seen.status = wire.stamp_ns, response.status_code
+    seen.http = response.http_version.removeprefix("HTTP/")
     told = {
-        name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers
+        name.decode("latin-1").lower(): value.decode("latin-1")
+        for name, value in response.headers.raw
     }
     now = datetime.now(UTC)
     seen.limits = headers.rate_limits(told, now)
@@ -166,23 +166,23 @@ async def _exchange(question: Question, link: Link, seen: Seen, alarm: Alarm) ->
     if wire.sent_ns is not None:
         alarm.sent(wire.sent_ns)
     unpacker = Unpacker(told.get("content-encoding", ""))
-    if not 200 <= response.status < 300:
+    if not response.is_success:
         body = await _read_refusal(response, unpacker, seen, alarm)
-        seen.ending = classify.of_status(response.status, told, body, now)
-        adapt.learn(question.endpoint, response.status, body)
+        seen.ending = classify.of_status(response.status_code, told, body, now)
+        adapt.learn(question.endpoint, response.status_code, body)
         return
     seen.told = headers.server_timings(told)
     await _read_answer(question.protocol, link, response, unpacker, seen, alarm)
 
 
 async def _read_refusal(
-    response: httpcore2.Response, unpacker: Unpacker, seen: Seen, alarm: Alarm
+    response: httpx2.Response, unpacker: Unpacker, seen: Seen, alarm: Alarm
 ) -> bytes:
     """Return the start of a refusal's body: what has come in time and within bounds."""
     body = bytearray()
     alarm.refused(monotonic_ns())
     try:
-        async with aclosing(response.aiter_stream()) as stream:
+        async with aclosing(response.aiter_raw()) as stream:
             async for packed in stream:
                 for data in unpacker.feed(packed):
                     body += data
@@ -196,14 +196,14 @@ async def _read_refusal(
 async def _read_answer(  # noqa: PLR0913 - the parts of one reading
     protocol: WireProtocol,
     link: Link,
-    response: httpcore2.Response,
+    response: httpx2.Response,
     unpacker: Unpacker,
     seen: Seen,
     alarm: Alarm,
 ) -> None:
     framing, wire, size = protocol.framing(), link.wire, 0
     looked_ns = monotonic_ns()
-    async with aclosing(response.aiter_stream()) as stream:
+    async with aclosing(response.aiter_raw()) as stream:
         async for packed in stream:
             for data in unpacker.feed(packed):
                 size += len(data)

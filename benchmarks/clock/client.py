@@ -100,7 +100,7 @@ async def ask_pacewatch(asked: argparse.Namespace) -> list[dict[str, Any]]:
             endpoint=endpoint,
             protocol=PROTOCOLS[endpoint.protocol],
             region=region,
-            key=None,
+            signer=None,
             prompt="Say something.",
             output_tokens=1000,
             request_id=str(request_id(execution, n)),

@@ -261,9 +261,10 @@ def test_a_proxy_that_cannot_be_reached_is_our_own_fault(proxy_url):
     assert timing.outcome is Outcome.INTERNAL
 
 
-def test_a_redirect_is_rejected_and_not_followed():
-    location = b"HTTP/1.1 307 Away\r\nlocation: /v2\r\ncontent-length: 0\r\n\r\n"
-    with replay(raw(location)) as served:
+@pytest.mark.parametrize("location", [b"/v2", b"http://[", b"\xff://", b""])
+def test_a_redirect_is_rejected_and_not_followed_wherever_it_points(location):
+    head = b"HTTP/1.1 307 Away\r\nlocation: " + location + b"\r\nset-cookie: a=b\r\n"
+    with replay(raw(head + b"content-length: 0\r\n\r\n")) as served:
         timing = probe_once(f"{served.url}/v1")
 
     assert timing.outcome is Outcome.REJECTED
