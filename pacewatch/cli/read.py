@@ -1,7 +1,5 @@
 """`board`, `status`: ask the aggregator what it knows."""
 
-import os
-import re
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -10,8 +8,6 @@ from pacewatch.words.slot import Load
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-DEFAULT_AGGREGATOR_URL = "http://127.0.0.1:8420"
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Names = list[str] | None
@@ -34,7 +30,7 @@ def board(  # noqa: PLR0913 - six options
     as_json: AsJson = False,
 ) -> None:
     """Show how fast each endpoint is, the fastest first."""
-    from pacewatch.cli import board_screen, render
+    from pacewatch.cli import board_screen, centre, render
 
     asked = {
         "model": model or [],
@@ -43,9 +39,9 @@ def board(  # noqa: PLR0913 - six options
         "workload": [workload] if workload else [],
         "load": [str(load)],
     }
-    document = _get("/api/board", asked)
+    document = centre.get("/api/board", asked)
     if not document["models"]:
-        _refuse_unknown(asked, _get("/api/board", {}))
+        _refuse_unknown(asked, centre.get("/api/board"))
     if as_json:
         render.show_json(document)
         return
@@ -58,9 +54,9 @@ def status(as_json: AsJson = False) -> None:
 
     Its regions and their workers, the dispatch of slots, and endpoints that fail.
     """
-    from pacewatch.cli import render, status_screen
+    from pacewatch.cli import centre, render, status_screen
 
-    document = _get("/api/status", {})
+    document = centre.get("/api/status")
     if as_json:
         render.show_json(document)
     else:
@@ -89,41 +85,3 @@ def _refuse_unknown(asked: "Mapping[str, list[str]]", whole: Any) -> None:
     ]
     if faults:
         raise SettingsError(faults)
-
-
-def _get(path: str, asked: "Mapping[str, list[str]]") -> Any:
-    """Return the aggregator's document; raises SettingsError for an address that cannot be used,
-    and PacewatchError where it does not answer.
-    """
-    import httpx2
-
-    from pacewatch.words.address import refuse_unencrypted
-    from pacewatch.words.errors import PacewatchError, SettingsError
-
-    url = os.environ.get("PACEWATCH_AGGREGATOR_URL") or DEFAULT_AGGREGATOR_URL
-    if fault := refuse_unencrypted("PACEWATCH_AGGREGATOR_URL", url, os.environ):
-        raise SettingsError(fault)
-    try:
-        with httpx2.Client(trust_env=False, timeout=15) as client:
-            answer = client.get(url.rstrip("/") + path, params=dict(asked))
-            document = answer.json()
-    except httpx2.InvalidURL as error:
-        raise SettingsError(f"PACEWATCH_AGGREGATOR_URL: {url}: not an address") from error
-    except httpx2.HTTPError as error:
-        raise PacewatchError(
-            f"{url}: the aggregator does not answer: {_reason(error)} "
-            "(PACEWATCH_AGGREGATOR_URL names it, pacewatch up starts one)"
-        ) from error
-    except ValueError as error:
-        raise PacewatchError(f"{url}: this is no aggregator: its answer is not JSON") from error
-    if answer.status_code == 422:
-        raise SettingsError(f"{url}: {document.get('detail', answer.reason_phrase)}")
-    if answer.is_error:
-        raise PacewatchError(f"{url}: {document.get('detail', answer.reason_phrase)}")
-    return document
-
-
-def _reason(error: Exception) -> str:
-    """Return what the error says, without its number."""
-    said = re.sub(r"^\[Errno -?\d+\] ", "", str(error)) or type(error).__name__
-    return said[:1].lower() + said[1:]

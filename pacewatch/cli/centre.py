@@ -1,0 +1,64 @@
+"""Asks the aggregator over HTTP, for every command that shows what it knows."""
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import httpx2
+
+from pacewatch.words.address import refuse_unencrypted
+from pacewatch.words.errors import PacewatchError, SettingsError
+
+DEFAULT_AGGREGATOR_URL = "http://127.0.0.1:8420"
+TIMEOUT_S = 15.0
+_WRONG_USE = 422
+
+
+def aggregator_url() -> str:
+    """Return where the aggregator is; raises SettingsError for an address that cannot be used."""
+    url = os.environ.get("PACEWATCH_AGGREGATOR_URL") or DEFAULT_AGGREGATOR_URL
+    if fault := refuse_unencrypted("PACEWATCH_AGGREGATOR_URL", url, os.environ):
+        raise SettingsError(fault)
+    return url.rstrip("/")
+
+
+def get(path: str, asked: Mapping[str, Sequence[str]] | None = None) -> Any:
+    """Return the aggregator's document.
+
+    Raises SettingsError for an address that cannot be used and a question that cannot be answered,
+    PacewatchError where the aggregator does not answer.
+    """
+    return _ask("GET", path, params=dict(asked or {}))
+
+
+def post(path: str, body: Mapping[str, Any], token: str) -> Any:
+    """Have the aggregator do something; return its document. Raises as `get` does."""
+    return _ask("POST", path, json=dict(body), headers={"authorization": f"Bearer {token}"})
+
+
+def _ask(method: str, path: str, **told: Any) -> Any:
+    url = aggregator_url()
+    try:
+        with httpx2.Client(trust_env=False, timeout=TIMEOUT_S) as client:
+            answer = client.request(method, url + path, **told)
+            document = answer.json()
+    except httpx2.InvalidURL as error:
+        raise SettingsError(f"PACEWATCH_AGGREGATOR_URL: {url}: not an address") from error
+    except httpx2.HTTPError as error:
+        raise PacewatchError(
+            f"{url}: the aggregator does not answer: {_reason(error)} "
+            "(PACEWATCH_AGGREGATOR_URL names it, pacewatch up starts one)"
+        ) from error
+    except ValueError as error:
+        raise PacewatchError(f"{url}: this is no aggregator: its answer is not JSON") from error
+    if answer.is_error:
+        kind = SettingsError if answer.status_code == _WRONG_USE else PacewatchError
+        raise kind(f"{url}: {document.get('detail', answer.reason_phrase)}")
+    return document
+
+
+def _reason(error: Exception) -> str:
+    """Return what the error says, without its number."""
+    said = re.sub(r"^\[Errno -?\d+\] ", "", str(error)) or type(error).__name__
+    return said[:1].lower() + said[1:]
