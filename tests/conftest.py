@@ -2,14 +2,19 @@
 anything else.
 """
 
+from __future__ import annotations
+
 import os
-from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
-from support.broker import Broker, embedded_broker
 from support.golden import check_golden
-from support.servers import embedded_postgres, fresh_database
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from support.broker import Broker
 
 _OURS = ("PACEWATCH_", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
 
@@ -19,14 +24,18 @@ for _name in [
     del os.environ[_name]
 
 
-# a busy machine is slow, and no fault of what is tested
-settings.register_profile("ours", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# a busy machine is slow, and no fault of what is tested; the examples differ from run to run
+settings.register_profile(
+    "ours", deadline=None, max_examples=25, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("ours")
 
 
 @pytest.fixture(scope="session")
 def postgres_url() -> Iterator[str]:
     """A served Postgres for the session."""
+    from support.servers import embedded_postgres  # the servers' clients are slow to import
+
     with embedded_postgres() as url:
         yield url
 
@@ -34,6 +43,8 @@ def postgres_url() -> Iterator[str]:
 @pytest.fixture
 def database_url(postgres_url: str) -> Iterator[str]:
     """A new empty database."""
+    from support.servers import fresh_database
+
     with fresh_database(postgres_url) as url:
         yield url
 
@@ -53,6 +64,8 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
 @pytest.fixture
 def broker() -> Iterator[Broker]:
     """A served broker of the test's own, which it may kill and start again."""
+    from support.broker import embedded_broker
+
     with embedded_broker() as served:
         yield served
 

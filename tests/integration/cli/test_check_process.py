@@ -51,3 +51,13 @@ def test_a_good_file_is_fine_and_a_plan_is_told_in_a_pipe(call, tmp_path):
     assert (check.stderr, plan.stderr) == ("", "")
     assert "127.0.0.1-9911/smollm2" in check.stdout
     assert "\x1b" not in check.stdout + plan.stdout
+
+
+def test_a_sign_that_the_terminal_cannot_write_ends_nothing(call, tmp_path):
+    (tmp_path / "pacewatch.toml").write_text(
+        '[[endpoint]]\nbase_url = "http://127.0.0.1:1/v1"\nmodel = "m"\n'
+    )
+    done = call("check", PYTHONIOENCODING="ascii")
+
+    assert done.returncode == 0, done.stderr
+    assert "127.0.0.1-1/m" in done.stdout

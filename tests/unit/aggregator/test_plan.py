@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from support.fleets import PRICE, make_endpoint, make_fleet
 
@@ -137,7 +137,6 @@ def test_a_demo_day_is_priced_by_the_real_one():
 prices = st.lists(st.floats(0.01, 100), min_size=1, max_size=8)
 
 
-@settings(max_examples=60)
 @given(prices=prices, cap=st.floats(0.01, 20), regions=st.integers(1, 4))
 def test_the_plan_never_exceeds_the_cap(prices, cap, regions):
     endpoints = [
@@ -150,7 +149,6 @@ def test_the_plan_never_exceeds_the_cap(prices, cap, regions):
     assert plan.usd_per_day <= plan.asked_usd_per_day + 1e-9
 
 
-@settings(max_examples=40)
 @given(cap=st.floats(0.1, 3), regions=st.integers(1, 4))
 def test_each_day_keeps_to_the_cap_where_every_series_has_its_slots_each_day(cap, regions):
     fleet = make_fleet(

@@ -112,7 +112,7 @@ def any_run(draw):
     )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15)
 @given(any_run())
 def test_what_the_worker_writes_is_read_as_it_was(run):
     assert read_record(json.loads(json.dumps(encode_run(run)))) == run

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from support.fleets import PRICE, make_endpoint, make_fleet
 
@@ -112,7 +112,6 @@ def test_a_day_of_eight_minutes_holds_the_whole_schedule():
 moments = st.integers(0, 2 * 86_400_000_000).map(lambda us: DAY + timedelta(microseconds=us))
 
 
-@settings(max_examples=40)
 @given(cuts=st.lists(moments, min_size=2, max_size=8))
 def test_a_span_gives_the_same_slots_however_it_is_cut(cuts):
     plan = make_plan(MIXED)

@@ -1,7 +1,3 @@
-import os
-import subprocess
-import sys
-
 from pacewatch.cli.app import MOST_FAULTS, lines_of
 from pacewatch.words.errors import SettingsError
 
@@ -17,18 +13,3 @@ def test_of_thousands_of_faults_the_first_are_printed_and_the_rest_counted():
 
     assert said[:2] == ["fault 0", "fault 1"]
     assert said[MOST_FAULTS:] == ["and 2,000 more"]
-
-
-def test_a_sign_that_the_terminal_cannot_write_ends_nothing(tmp_path):
-    file = tmp_path / "pacewatch.toml"
-    file.write_text('[[endpoint]]\nbase_url = "http://127.0.0.1:1/v1"\nmodel = "m"\n')
-    done = subprocess.run(
-        [sys.executable, "-m", "pacewatch", "check"],
-        env={"PATH": os.defpath, "PYTHONIOENCODING": "ascii", "PACEWATCH_CONFIG": str(file)},
-        capture_output=True,
-        check=False,
-        timeout=60,
-    )
-
-    assert done.returncode == 0, done.stderr
-    assert b"127.0.0.1-1/m" in done.stdout

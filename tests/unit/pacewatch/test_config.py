@@ -2,7 +2,7 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pacewatch.config import config_path, load_fleet, read_fleet
@@ -313,7 +313,6 @@ files = st.dictionaries(
 )  # fmt: skip
 
 
-@settings(max_examples=50)
 @given(raw=files)
 def test_whatever_stands_in_a_file_it_is_read_or_refused_in_words(raw):
     try:

@@ -1,6 +1,7 @@
 """What `up` runs: the real endpoints that it has the means for, or the demo."""
 
 import pytest
+from support.files import with_file
 
 from pacewatch.stack.choice import choose
 from pacewatch.words.errors import SettingsError
@@ -12,23 +13,11 @@ model = "smollm2"
 """
 
 
-@pytest.fixture(scope="module")
-def priced(tmp_path_factory):
-    """An environment in which the day's prices are looked up once for all tests."""
-    return {"XDG_CACHE_HOME": str(tmp_path_factory.mktemp("cache"))}
-
-
 @pytest.fixture
 def home(tmp_path, monkeypatch):
     """A folder without a pacewatch.toml, where `up` is called."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-def with_file(folder, text):
-    file = folder / "pacewatch.toml"
-    file.write_text(text)
-    return {"PACEWATCH_CONFIG": str(file)}
 
 
 def test_nothing_given_is_the_demo_and_it_says_why(home):
@@ -47,48 +36,12 @@ def test_the_demo_takes_no_key_and_no_file(home):
     assert (choice.fleet, choice.keys, choice.config) == (None, {}, None)
 
 
-def test_a_key_in_the_environment_is_a_real_fleet_of_its_provider(home, priced):
-    choice = choose({"GROQ_API_KEY": "k", **priced}, demo=False, region=None)
-
-    assert choice.fleet is not None and not choice.fleet.simulated
-    assert {endpoint.provider for endpoint in choice.fleet.endpoints} == {"groq"}
-    assert choice.regions == ("local",)
-
-
 def test_an_endpoint_of_ones_own_is_a_real_fleet(home):
     choice = choose(with_file(home, OWN), demo=False, region=None)
 
     assert choice.fleet is not None
     assert [endpoint.own for endpoint in choice.fleet.endpoints] == [True]
     assert choice.config == home / "pacewatch.toml"
-
-
-def test_a_file_whose_picks_have_no_key_is_the_demo_and_names_the_variables(home, priced):
-    environment = {**priced, **with_file(home, 'endpoints = ["groq/*"]')}
-
-    choice = choose(environment, demo=False, region=None)
-
-    assert choice.fleet is None
-    assert "no key of theirs is set (looked for: GROQ_API_KEY" in choice.notes[0]
-
-
-def test_only_keys_of_probed_endpoints_are_taken_and_key_files_by_their_whole_path(home, priced):
-    environment = {
-        **priced,
-        "GROQ_API_KEY_FILE": "groq.key",
-        "CEREBRAS_API_KEY": "c",
-        **with_file(home, 'endpoints = ["groq/*"]'),
-    }
-
-    choice = choose(environment, demo=False, region=None)
-
-    assert choice.keys == {"GROQ_API_KEY_FILE": str(home / "groq.key")}
-
-
-def test_a_key_is_not_in_what_a_choice_shows_of_itself(home, priced):
-    choice = choose({"GROQ_API_KEY": "gsk-secret", **priced}, demo=False, region=None)
-
-    assert "gsk-secret" not in repr(choice)
 
 
 def test_of_several_regions_the_first_is_here_and_the_others_are_named(home):

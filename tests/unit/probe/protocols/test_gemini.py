@@ -1,4 +1,5 @@
 import json
+from bisect import bisect
 from typing import Any
 
 import pytest
@@ -109,18 +110,19 @@ def test_the_name_and_the_arguments_of_a_call_are_generated(call, text):
 
 
 def test_arguments_that_are_barely_not_too_deep_to_be_read_are_no_trouble_to_write():
-    refused = 0
-    for depth in range(600, 1200):
+    def is_refused(depth):
         deep = '{"a":' * depth + "1" + "}" * depth
         call = f'{{"functionCall": {{"name": "look", "args": {deep}}}}}'
         try:
             told = read(f'{{"candidates": [{{"content": {{"parts": [{call}]}}}}]}}')
         except MalformedAnswer:
-            refused += 1
-            continue
+            return True
         assert told[0].text.startswith("look")
+        return False
 
-    assert 0 < refused < 600
+    border = bisect(range(1200), False, key=is_refused)
+
+    assert {is_refused(depth) for depth in range(border - 50, border + 50)} == {False, True}
 
 
 def test_code_that_is_to_be_run_is_generated():
