@@ -1,5 +1,7 @@
 """Signatures of AWS (SigV4) through botocore, with its usual chain of credentials."""
 
+import atexit
+import os
 import re
 import tempfile
 from collections.abc import Mapping
@@ -113,16 +115,20 @@ def session_of(proxy_url: str | None, ca_file: str | None) -> Any:
         )
     )
     if ca_file is not None:
-        session.set_config_variable("ca_bundle", _authorities(ca_file).name)
+        session.set_config_variable("ca_bundle", _authorities(ca_file))
     machine = session.get_component("credential_provider").get_provider("iam-role")
     machine._role_fetcher._session = URLLib3Session(timeout=_MACHINE_LIMIT_S, proxies={})
     return session
 
 
 @lru_cache(maxsize=8)
-def _authorities(ca_file: str) -> Any:
-    """Return a file of the usual authorities and of the region's own beside them."""
-    both = tempfile.NamedTemporaryFile("w", prefix="pacewatch-ca-", suffix=".pem")  # noqa: SIM115
-    both.write(Path(where()).read_text("ascii") + "\n" + Path(ca_file).read_text("utf-8"))
-    both.flush()
-    return both
+def _authorities(ca_file: str) -> str:
+    """Return the path of a file with the usual authorities and the region's own beside them; it is
+    gone with this process.
+    """
+    both = Path(where()).read_text("ascii") + "\n" + Path(ca_file).read_text("utf-8")
+    descriptor, path = tempfile.mkstemp(prefix="pacewatch-ca-", suffix=".pem")
+    atexit.register(Path(path).unlink, missing_ok=True)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(both)
+    return path
