@@ -1,7 +1,7 @@
 """Questions asked together: each on its own ready connection, off at once, and heard out."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
@@ -10,8 +10,11 @@ from probe.channel import Channel, ReaderLost
 from probe.connect import Link, open_link
 from probe.reading import Reading
 from probe.request import Question, measure
-from probe.seen import Seen
+from probe.seen import MAX_CHUNKS, MAX_RUN_CHUNKS, Seen
 from probe.together import Start
+
+Watch = Callable[[Sequence[Seen]], None]
+"""Is shown the answers in the making, once, when the requests are about to leave."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +27,9 @@ class Heard:
 
 
 async def ask_together(
-    questions: Sequence[Question | Exception], reading: Reading | None
+    questions: Sequence[Question | Exception],
+    reading: Reading | None,
+    watch: Watch | None = None,
 ) -> list[Heard]:
     """Ask all, and return what was seen of each; an exception in a question's place is its ending.
 
@@ -34,8 +39,12 @@ async def ask_together(
     async with _channel(reading) as channel:
         links = await asyncio.gather(*(_ready(question, channel) for question in questions))
         start = Start(sum(isinstance(link, Link) for link in links))
-        asked = zip(questions, links, strict=True)
-        seen = await asyncio.gather(*(_measured(*pair, start) for pair in asked))
+        most = min(MAX_CHUNKS, MAX_RUN_CHUNKS // max(len(questions), 1))
+        seen = [Seen(most_chunks=most) for _ in questions]
+        if watch is not None:
+            watch(seen)
+        asked = zip(questions, links, seen, strict=True)
+        await asyncio.gather(*(_measured(*one, start) for one in asked))
     return [
         Heard(seen=one, link=link if isinstance(link, Link) else None)
         for one, link in zip(seen, links, strict=True)
@@ -70,8 +79,11 @@ async def _ready(question: Question | Exception, channel: Channel | None) -> Lin
     return link
 
 
-async def _measured(question: Question | Exception, link: Link | Exception, start: Start) -> Seen:
+async def _measured(
+    question: Question | Exception, link: Link | Exception, seen: Seen, start: Start
+) -> None:
     if isinstance(question, Question) and isinstance(link, Link):
-        return await measure(question, link, start)
+        await measure(question, link, start, seen)
+        return
     error = link if isinstance(link, Exception) else ValueError("a link without a question")
-    return Seen(ending=classify.of_exception(error, status=None, has_ended=False))
+    seen.ending = classify.of_exception(error, status=None, has_ended=False)

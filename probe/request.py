@@ -23,7 +23,7 @@ from probe.arrivals import TimeUp
 from probe.classify import Ending
 from probe.connect import Link, Target
 from probe.protocols.interface import AllTold, Chunk, End, MalformedAnswer, Piece, WireProtocol
-from probe.seen import MAX_CHUNKS, MAX_RUN_CHUNKS, Seen
+from probe.seen import Seen
 from probe.sign import Signer, secrets_in
 from probe.stamps import Portion
 from probe.together import Start
@@ -122,9 +122,8 @@ def address(endpoint: Endpoint, protocol: WireProtocol, region: Region) -> str:
     return urlunsplit((scheme, netloc, whole, "&".join(part for part in (query, more) if part), ""))
 
 
-async def measure(question: Question, link: Link, start: Start) -> Seen:
-    """Return what was seen of the request; never raises for what the other side does."""
-    seen = Seen(most_chunks=min(MAX_CHUNKS, MAX_RUN_CHUNKS // start.parties))
+async def measure(question: Question, link: Link, start: Start, seen: Seen) -> None:
+    """Note what is seen of the request; never raises for what the other side does."""
     wire = link.wire
     alarm = Alarm(wire, question.endpoint.limits)
     wire.hold_for(start, alarm.begin)
@@ -148,7 +147,6 @@ async def measure(question: Question, link: Link, start: Start) -> Seen:
     seen.sent_ns, seen.send_gap_ns = wire.sent_ns, wire.send_gap_ns
     seen.end_ns = end_ns or monotonic_ns()
     seen.close()
-    return seen
 
 
 async def _exchange(question: Question, link: Link, seen: Seen, alarm: Alarm) -> None:

@@ -13,7 +13,7 @@ from pacewatch.words.slot import Workload
 from pacewatch.words.timing import Run, WorkerName
 from pacewatch.words.wire import Task
 from probe.adapt import adapted
-from probe.asking import ask_together
+from probe.asking import Watch, ask_together
 from probe.keys import Key
 from probe.prompts import make_prompt
 from probe.protocols.table import PROTOCOLS
@@ -36,13 +36,14 @@ async def make_run(  # noqa: PLR0913 - what a run is made of
     execution: UUID,
     beside: int,
     reading: Reading | None = None,
+    watch: Watch | None = None,
 ) -> Run:
     """Carry a task out and return its record; never raises for what a provider does.
 
     The requests are on ready connections before the first is sent, and leave together. Those
     whose connection does not come about are not waited for. A fault of our own is `internal`.
     `reading` empties the sockets; without it this process does, whose stamps are as good as it is
-    idle.
+    idle. `watch` is shown the answers while they are made.
     What signs them is fetched before anything else.
     """
     asked = _Asked(
@@ -54,7 +55,7 @@ async def make_run(  # noqa: PLR0913 - what a run is made of
     )
     parts = [_part(asked, n) for n in range(requests)]
     started_at = datetime.now(UTC)
-    heard = await ask_together([part.question for part in parts], reading)
+    heard = await ask_together([part.question for part in parts], reading, watch)
     earliest_ns = min(
         (one.seen.sent_ns for one in heard if one.seen.sent_ns is not None), default=0
     )

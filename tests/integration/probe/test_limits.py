@@ -16,7 +16,7 @@ from pacewatch.words.endpoint import Limits
 from pacewatch.words.outcome import Outcome
 from pacewatch.words.slot import Workload
 from pacewatch.words.timing import Timing
-from probe import request, seen
+from probe import asking, request, seen
 from probe.protocols import sse
 
 SOON = Limits(first_token_s=0.3, stall_s=0.3, total_s=5)
@@ -214,7 +214,7 @@ def test_a_compression_bomb_is_malformed_and_not_unpacked():
 
 
 def test_an_endless_stream_of_tokens_is_malformed(monkeypatch):
-    monkeypatch.setattr(request, "MAX_CHUNKS", 500)
+    monkeypatch.setattr(asking, "MAX_CHUNKS", 500)
     with replay(endless(head(), event("x").encode() * 50)) as served:
         timing = probe_once(f"{served.url}/v1")
 
