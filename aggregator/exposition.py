@@ -1,10 +1,12 @@
-"""Writes metric families as Prometheus text or as OpenMetrics.
+"""Writes metric families as Prometheus text or as OpenMetrics, in pieces.
 
-Written for size: a fleet has hundreds of thousands of samples, and the labels of a series are
-rendered once for all its families.
+Held for size: a large fleet has over a million samples. A sample is two words of memory, a label
+text that it shares with the others of its series and a number; its line is made when it is sent.
 """
 
-from collections.abc import Iterable, Sequence
+import zlib
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -15,22 +17,74 @@ from pacewatch.words.metrics import Kind, MetricWord
 _ESCAPES = str.maketrans({"\\": r"\\", "\n": r"\n", '"': r"\""})
 _HELP_ESCAPES = str.maketrans({"\\": r"\\", "\n": r"\n"})
 
+_LINES = 1_000
+"""Lines of a piece."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """Samples of one metric that end in the same labels: a value for each label text."""
+
+    labels: list[str]
+    values: "array[float]"
+
+    def lines(self, name: str, suffix: str) -> Iterator[str]:
+        """Give the samples as text, many lines at a time."""
+        head, tail = f"{name}{{", f"{suffix}}} "
+        for start in range(0, len(self.labels), _LINES):
+            labels = self.labels[start : start + _LINES]
+            values = self.values[start : start + _LINES]
+            if values.count(values[0]) == len(values):
+                end = f"{tail}{values[0]!r}\n"
+                yield head + (end + head).join(labels) + end
+            else:
+                yield "".join(
+                    [
+                        f"{head}{label}{tail}{value!r}\n"
+                        for label, value in zip(labels, values, strict=True)
+                    ]
+                )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Family:
-    """One metric with all its samples, a written line each: both formats write them alike."""
+    """One metric with all its samples: both formats write them alike."""
 
     word: MetricWord
-    lines: list[str] = field(default_factory=list)
+    columns: dict[str, Column] = field(default_factory=dict)
+    """By what they end in: the text of the labels that follow those of the series, or nothing."""
 
-    def add(self, labels: str, value: float) -> None:
+    def add(self, labels: str, value: float, suffix: str = "") -> None:
         """Add a sample with its rendered labels."""
-        self.lines.append(f"{self.word.name}{{{labels}}} {value!r}")
+        column = self.columns.get(suffix)
+        if column is None:
+            column = self.columns[suffix] = Column(labels=[], values=array("d"))
+        column.labels.append(labels)
+        column.values.append(value)
+
+    def add_zeros(self, labels: list[str], suffix: str) -> "array[float]":
+        """Add a sample of 0 for each label text; return the values, to be written over."""
+        column = Column(labels=labels, values=array("d", bytes(8 * len(labels))))
+        self.columns[suffix] = column
+        return column.values
+
+    def text(self, *, openmetrics: bool) -> Iterator[str]:
+        """Give the family as text, in pieces."""
+        word = self.word
+        # OpenMetrics names a counter's family without the suffix that its samples bear
+        bare = openmetrics and word.kind is Kind.COUNTER
+        name = word.name.removesuffix("_total") if bare else word.name
+        escapes = _ESCAPES if openmetrics else _HELP_ESCAPES
+        yield f"# HELP {name} {word.help.translate(escapes)}\n# TYPE {name} {word.kind}\n"
+        for suffix, column in self.columns.items():
+            yield from column.lines(word.name, suffix)
 
 
 def label_text(names: Sequence[str], values: Iterable[str]) -> str:
     """Return labels as both formats write them, without the braces."""
-    return ",".join(f'{name}="{escaped(value)}"' for name, value in zip(names, values, strict=True))
+    return ",".join(
+        [f'{name}="{escaped(value)}"' for name, value in zip(names, values, strict=True)]
+    )
 
 
 @lru_cache(maxsize=4096)
@@ -45,18 +99,19 @@ def content_type(accept: str) -> str:
     return chosen
 
 
-def write_families(families: Iterable[Family], *, openmetrics: bool) -> bytes:
-    """Return the families as text: OpenMetrics, or Prometheus' own."""
-    lines: list[str] = []
+def write_families(families: Iterable[Family], *, openmetrics: bool) -> Iterator[bytes]:
+    """Give the families as text in pieces: OpenMetrics, or Prometheus' own."""
     for family in families:
-        word = family.word
-        # OpenMetrics names a counter's family without the suffix that its samples bear
-        bare = openmetrics and word.kind is Kind.COUNTER
-        name = word.name.removesuffix("_total") if bare else word.name
-        escapes = _ESCAPES if openmetrics else _HELP_ESCAPES
-        lines.append(f"# HELP {name} {word.help.translate(escapes)}")
-        lines.append(f"# TYPE {name} {word.kind}")
-        lines.extend(family.lines)
+        for piece in family.text(openmetrics=openmetrics):
+            yield piece.encode()
     if openmetrics:
-        lines.append("# EOF")
-    return ("\n".join(lines) + "\n").encode()
+        yield b"# EOF\n"
+
+
+def packed(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """Give the pieces as one gzip, whenever there is some of it."""
+    packer = zlib.compressobj(level=1, wbits=31)
+    for piece in pieces:
+        if some := packer.compress(piece):
+            yield some
+    yield packer.flush()

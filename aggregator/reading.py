@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from aggregator.chunk_columns import NAMES, put_back, take_out
 from aggregator.record import Part, RequestPart, RunRecord
 from pacewatch.words.errors import WireError
 from pacewatch.words.timing import (
@@ -23,8 +24,13 @@ from pacewatch.words.timing import (
 )
 from pacewatch.words.wire import VERSION
 
-_NUMBERS = frozenset({"at_us", "bytes", "tokens"})
+_NUMBERS = frozenset(NAMES)
 """Lists of a request's chunks: they were validated as numbers, so nothing hides in them."""
+
+_FORM = b"\x01"
+"""What a stored record begins with; the first form, plain JSON in zlib, begins with 0x78."""
+
+_LENGTH_BYTES = 4
 
 
 class AheadError(WireError):
@@ -72,16 +78,28 @@ def has_figures(raw: Mapping[str, Any]) -> bool:
 
 
 def packed(raw: object) -> bytes:
-    """Return a record as the store keeps it: JSON, zlib; raises WireError where it is too deep."""
+    """Return a record as the store keeps it; raises WireError where it is too deep.
+
+    The columns of its chunks stand by themselves, after the JSON of the rest.
+    """
+    rest, folded, columns = take_out(raw)
     try:
-        return zlib.compress(json.dumps(raw, separators=(",", ":")).encode(), 1)
+        text = json.dumps([folded, rest], separators=(",", ":")).encode()
     except RecursionError as error:
         raise WireError("the record is nested too deeply") from error
+    length = len(text).to_bytes(_LENGTH_BYTES, "little")
+    return _FORM + zlib.compress(b"".join((length, text, *columns)), 1)
 
 
 def unpacked(record: bytes) -> Any:
-    """Return the JSON of a record that the store keeps."""
-    return json.loads(zlib.decompress(record))
+    """Return the JSON of a record that the store keeps, in today's form or in the first one."""
+    if not record.startswith(_FORM):
+        return json.loads(zlib.decompress(record))
+    whole = zlib.decompress(record[len(_FORM) :])
+    end = _LENGTH_BYTES + int.from_bytes(whole[:_LENGTH_BYTES], "little")
+    folded, rest = json.loads(whole[_LENGTH_BYTES:end])
+    put_back(rest, folded, whole[end:])
+    return rest
 
 
 def _reason(error: ValidationError) -> str:

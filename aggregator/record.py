@@ -7,7 +7,6 @@ a Run of it.
 import json
 from datetime import UTC, datetime
 from functools import cache
-from itertools import pairwise
 from typing import Annotated, Any, Self
 from uuid import UUID
 
@@ -113,7 +112,7 @@ class ChunksPart(Part):
         """Refuse columns of different lengths, times that fall, and more tokens than there are."""
         if not len(self.at_us) == len(self.bytes) == len(self.tokens) == len(self.kind):
             raise ValueError("at_us, bytes, tokens and kind differ in length")
-        if any(after < before for before, after in pairwise(self.at_us)):
+        if self.at_us != sorted(self.at_us):
             raise ValueError("at_us falls")
         if sum(self.tokens) > MAX_TOKENS:
             raise ValueError(f"more than {MAX_TOKENS} tokens")

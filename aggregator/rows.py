@@ -1,18 +1,22 @@
 """What is read of the store for metrics, board and status, at one moment."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TypeVar
+from typing import Any, NamedTuple, TypeVar
 from uuid import UUID
 
+from psycopg import Cursor
 from psycopg.rows import class_row
 
 from aggregator.db import Connection, Pool, queries, translated
 
 WAIT_S = 3.0
 """How long a reader waits for a connection before it says that Postgres is away."""
+
+_AT_ONCE = 2_000
+"""Rows of a large table that are in memory at once."""
 
 LONGEST_READ_MS = 10_000
 """After this a query is given up: nobody waits longer for a page or a scrape."""
@@ -94,7 +98,39 @@ class SeriesRow:
 
     def is_in_window(self, now: datetime, window: timedelta) -> bool:
         """Tell whether the window holds a run at `now`, whoever refreshed the row last."""
-        return self.newest_at is not None and self.newest_at > now - window
+        return is_in_window(self.newest_at, now, window)
+
+
+class ScrapedSeries(NamedTuple):
+    """Of a series what metrics tell: a tuple, since there are tens of thousands."""
+
+    endpoint: str
+    region: str
+    workload: str
+    load: str
+    simulated: bool
+    runs: int
+    ttft_s: Sequence[float | None] | None
+    answer_s: Sequence[float | None] | None
+    output_tokens_per_s: Sequence[float | None] | None
+    end_to_end_s: Sequence[float | None] | None
+    ttft_runs: int
+    answer_runs: int
+    speed_runs: int
+    end_to_end_runs: int
+    newest_at: datetime | None
+    latest_at: datetime | None
+    latest_ttft_s: float | None
+    latest_output_tokens_per_s: float | None
+    latest_end_to_end_s: float | None
+    last_success_at: datetime | None
+    tried: int
+    succeeded: int
+
+
+def is_in_window(newest_at: datetime | None, now: datetime, window: timedelta) -> bool:
+    """Tell whether a window holds a run at `now`, by its newest one."""
+    return newest_at is not None and newest_at > now - window
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,6 +228,24 @@ def read_rows(connection: Connection, kind: type[Row], query: str, **values: obj
     """Return the rows of a query of `read.sql` as values of that kind."""
     with connection.cursor(row_factory=class_row(kind)) as cursor:
         return cursor.execute(queries("read")[query], values).fetchall()
+
+
+def stream_rows(connection: Connection, kind: type[Row], query: str) -> Iterator[Row]:
+    """Give the rows of a query of `read.sql`, a few thousand at a time read."""
+    with connection.cursor(query, row_factory=class_row(kind)) as cursor:
+        cursor.itersize = _AT_ONCE
+        yield from cursor.execute(queries("read")[query].rstrip(";"), binary=True)
+
+
+def stream_series(connection: Connection) -> Iterator[ScrapedSeries]:
+    """Give what metrics tell of every series, a few thousand at a time read."""
+    with connection.cursor("series", row_factory=_scraped) as cursor:
+        cursor.itersize = _AT_ONCE
+        yield from cursor.execute(queries("read")["select_scraped_series"], binary=True)
+
+
+def _scraped(cursor: Cursor[Any]) -> Callable[[Sequence[Any]], ScrapedSeries]:
+    return ScrapedSeries._make
 
 
 def read_store(connection: Connection) -> StoreRow | None:

@@ -25,14 +25,30 @@ from series s
 left join series_stat st using (series_id)
 order by s.endpoint, s.region, s.workload, s.load, s.simulated;
 
+-- name: select_scraped_series
+-- of the same series what metrics tell
+select s.endpoint, s.region, s.workload, s.load, s.simulated, coalesce(st.runs, 0) as runs,
+       st.ttft_s, st.answer_s, st.output_tokens_per_s, st.end_to_end_s,
+       coalesce(st.ttft_runs, 0) as ttft_runs, coalesce(st.answer_runs, 0) as answer_runs,
+       coalesce(st.speed_runs, 0) as speed_runs, coalesce(st.end_to_end_runs, 0) as end_to_end_runs,
+       st.newest_at, st.latest_at, st.latest_ttft_s, st.latest_output_tokens_per_s,
+       st.latest_end_to_end_s, st.last_success_at,
+       coalesce(st.tried, 0) as tried, coalesce(st.succeeded, 0) as succeeded
+from series s
+left join series_stat st using (series_id)
+order by s.endpoint, s.region, s.workload, s.load, s.simulated
+
 -- name: select_place_counters
 select endpoint, region, simulated, recovered, duplicate, cost_usd from place_counter;
 
 -- name: select_outcome_counters
-select endpoint, region, simulated, outcome, purpose, requests from outcome_counter;
+-- what stands at 0 is told all the same: by who knows which there are
+select endpoint, region, simulated, outcome, purpose, requests
+from outcome_counter
+where requests > 0;
 
 -- name: select_missed_counters
-select endpoint, region, simulated, reason, runs from missed_counter;
+select endpoint, region, simulated, reason, runs from missed_counter where runs > 0;
 
 -- name: select_workers
 select region, worker, version, catalog, last_seen_at, clock_offset_s, cardinality(in_hand) as in_hand,

@@ -7,7 +7,8 @@ under "Measured differently" in the changelog.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from operator import sub
+from typing import NamedTuple
 
 from pacewatch.words.flag import Figure, Flag
 from pacewatch.words.outcome import Outcome
@@ -23,13 +24,12 @@ SHORTEST_WINDOW_US = 5_000
 """Below this time between first and last arrival an output speed is undefined."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Arrival:
-    """Chunks that came together."""
+class Arrivals(NamedTuple):
+    """Chunks that came together, as columns: an answer has thousands of them."""
 
-    at_us: int
-    """The stamp of its first chunk."""
-    tokens: int
+    at_us: Sequence[int]
+    """The stamp of the first chunk of each."""
+    tokens: Sequence[int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,41 +61,37 @@ NO_FIGURES = Figures()
 """What a failed request publishes."""
 
 
-def arrivals(at_us: Sequence[int], tokens: Sequence[int]) -> tuple[Arrival, ...]:
+def arrivals(at_us: Sequence[int], tokens: Sequence[int]) -> Arrivals:
     """Return the arrivals of token-bearing chunks given in order of time.
 
     A chunk belongs to the arrival of the chunk before it when it came at most ARRIVAL_GAP_US
     after that chunk.
     """
-    found: list[Arrival] = []
-    start, held, last = 0, 0, 0
-    for index, (at, count) in enumerate(zip(at_us, tokens, strict=True)):
-        if index and at - last <= ARRIVAL_GAP_US:
-            held += count
-        else:
-            if index:
-                found.append(Arrival(at_us=start, tokens=held))
-            start, held = at, count
-        last = at
-    if at_us:
-        found.append(Arrival(at_us=start, tokens=held))
-    return tuple(found)
+    gaps = list(map(sub, at_us[1:], at_us))
+    if not gaps or min(gaps) > ARRIVAL_GAP_US:
+        return Arrivals(at_us, tokens)
+    starts = [0, *(place for place, gap in enumerate(gaps, 1) if gap > ARRIVAL_GAP_US)]
+    ends = [*starts[1:], len(at_us)]
+    return Arrivals(
+        [at_us[start] for start in starts],
+        [sum(tokens[start:end]) for start, end in zip(starts, ends, strict=True)],
+    )
 
 
-def is_burst(came: Sequence[Arrival]) -> bool:
+def is_burst(came: Arrivals) -> bool:
     """Tell whether there is one arrival, or under SHORTEST_WINDOW_US from the first to the last."""
-    return bool(came) and came[-1].at_us - came[0].at_us < SHORTEST_WINDOW_US
+    return bool(came.at_us) and came.at_us[-1] - came.at_us[0] < SHORTEST_WINDOW_US
 
 
-def output_tokens_per_s(came: Sequence[Arrival]) -> float | None:
+def output_tokens_per_s(came: Arrivals) -> float | None:
     """Return tokens after the first arrival per second from the first arrival to the last.
 
     None for a burst, and where no token ended after the first arrival.
     """
-    tokens = sum(arrival.tokens for arrival in came[1:])
+    tokens = sum(came.tokens[1:])
     if tokens == 0 or is_burst(came):
         return None
-    return tokens / (came[-1].at_us - came[0].at_us) * 1e6
+    return tokens / (came.at_us[-1] - came.at_us[0]) * 1e6
 
 
 def figures_of(timing: Timing) -> Figures:
@@ -107,7 +103,7 @@ def figures_of(timing: Timing) -> Figures:
     if timing.outcome is not Outcome.OK or not at_us:
         return NO_FIGURES
     came = arrivals(at_us, tokens)
-    gaps = [b.at_us - a.at_us for a, b in pairwise(came)]
+    gaps = sorted(map(sub, came.at_us[1:], came.at_us))
     first_answer = kind.find(ANSWER)
     is_hidden = Flag.HIDDEN_REASONING in timing.flags
     return Figures(
@@ -117,12 +113,12 @@ def figures_of(timing: Timing) -> Figures:
         output_tokens_per_s=output_tokens_per_s(answer_arrivals(timing) if is_hidden else came),
         gap_p50_s=_seconds(percentile(gaps, 0.5)),
         gap_p99_s=_seconds(percentile(gaps, 0.99)),
-        stall_s=_seconds(max(gaps, default=None)),
+        stall_s=_seconds(gaps[-1] if gaps else None),
         tokens=sum(tokens),
     )
 
 
-def answer_arrivals(timing: Timing) -> tuple[Arrival, ...]:
+def answer_arrivals(timing: Timing) -> Arrivals:
     """Return the arrivals of the visible answer alone: what the speed is taken of where most of the
     reasoning was hidden.
     """

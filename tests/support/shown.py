@@ -11,6 +11,7 @@ from aggregator.rows import (
     MissedRow,
     OutcomeRow,
     PlaceRow,
+    ScrapedSeries,
     SeriesRow,
     StoreRow,
     WorkerRow,
@@ -160,4 +161,9 @@ def make_rows(**changes: Any) -> Rows:
         missed=[MISSED],
         workers=[WORKER],
     )
-    return replace(whole, **changes)
+    rows = replace(whole, **changes)
+    scraped = [
+        ScrapedSeries._make(getattr(row, name) for name in ScrapedSeries._fields)
+        for row in rows.series
+    ]
+    return replace(rows, series=scraped)

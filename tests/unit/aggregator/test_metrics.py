@@ -32,7 +32,7 @@ PARALLEL = replace(SERIES, load="parallel", series_id=2)
 
 def page_text(now=NOW, *, openmetrics=False, quantiles=(), **changes):
     page = make_page(make_rows(**changes), now=now, window=WINDOW, quantiles=quantiles)
-    return write_families(page, openmetrics=openmetrics).decode()
+    return b"".join(write_families(page, openmetrics=openmetrics)).decode()
 
 
 def read(text):

@@ -7,7 +7,7 @@ from support.timings import make_chunks, make_run, make_timing
 
 from pacewatch.words.figures import (
     NO_FIGURES,
-    Arrival,
+    Arrivals,
     Figures,
     arrivals,
     figures_of,
@@ -76,7 +76,7 @@ def test_without_a_visible_answer_there_is_no_time_to_it():
 def test_chunks_at_most_fifty_microseconds_apart_are_one_arrival():
     came = arrivals([1000, 1050, 1100, 1151], [1, 2, 3, 4])
 
-    assert (Arrival(at_us=1000, tokens=6), Arrival(at_us=1151, tokens=4)) == came
+    assert Arrivals([1000, 1151], [6, 4]) == came
 
 
 def test_speed_of_arrivals_of_fifty_leaves_out_the_first_arrival():
@@ -101,8 +101,8 @@ def test_tokens_that_all_ended_in_the_first_arrival_give_no_speed():
 
 
 def test_no_arrival_is_no_burst():
-    assert not is_burst(())
-    assert output_tokens_per_s(()) is None
+    assert not is_burst(Arrivals((), ()))
+    assert output_tokens_per_s(Arrivals((), ())) is None
 
 
 def test_system_throughput_is_over_first_send_to_last_token():
@@ -163,5 +163,5 @@ def test_arrivals_keep_every_token(times, data):
 
     came = arrivals(times, tokens)
 
-    assert sum(tokens) == sum(arrival.tokens for arrival in came)
-    assert [a.at_us for a in came] == sorted({a.at_us for a in came})
+    assert sum(tokens) == sum(came.tokens)
+    assert list(came.at_us) == sorted(set(came.at_us))
