@@ -1,0 +1,88 @@
+"""The centre at full scale: `scripts/bench`. See benchmarks/README.md."""
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from aggregator import rolling
+from centre import ingest, reads
+from centre.served import served
+from centre.store import WINDOW, Size, Store, filled_store, say
+
+FULL = Size(endpoints=1_000, regions=20)
+
+BOUNDS: dict[str, tuple[str, float]] = {
+    "ingest_20": ("least", 0.7),
+    "scrape": ("most", 4.0),
+    "scrape_memory_mb": ("most", 200.0),
+    "wrong_statistics": ("most", 0.0),
+}
+"""What must hold at full scale."""
+
+
+def main() -> None:
+    """Measure and print JSON; exit 1 where a bound is not kept at full scale."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--scale", type=float, default=1.0, help="share of the endpoints (1.0)")
+    scale = options.parse_args().scale
+    size = Size(endpoints=max(50, round(FULL.endpoints * scale)), regions=FULL.regions)
+    with tempfile.TemporaryDirectory(prefix="pw-bench-", dir="/tmp") as folder:
+        say(f"filling {size.endpoints} endpoints x {size.regions} regions x 2 loads")
+        with filled_store(size) as store:
+            found = measure(store, Path(folder))
+    found |= {"machine": {"processors": os.cpu_count(), "load": os.getloadavg()[0]}}
+    rounded = json.loads(json.dumps(found), parse_float=lambda text: float(f"{float(text):.4g}"))
+    sys.stdout.write(json.dumps(rounded, indent=2) + "\n")
+    over = [name for name, (way, bound) in BOUNDS.items() if is_over(found[name], way, bound)]
+    if scale >= 1 and over:
+        sys.exit(f"over its bound: {', '.join(over)}")
+
+
+def is_over(value: float, way: str, bound: float) -> bool:
+    """Tell whether a figure is beyond its bound."""
+    return value < bound if way == "least" else value > bound
+
+
+def measure(store: Store, folder: Path) -> dict[str, Any]:
+    """Return every figure of a filled store."""
+    found: dict[str, Any] = {"endpoints": store.size.endpoints, "regions": store.size.regions}
+    for runs, count in ((20, 15), (1, 40)):
+        say(f"ingest, {runs} runs a commit")
+        took = ingest.measure(store, runs=runs, count=count, seed=runs)
+        found[f"ingest_{runs}"] = took["bare"] / took["transaction"]
+        found[f"ingest_{runs}_with_reading"] = took["bare"] / took["whole"]
+        found[f"ingest_{runs}_ms"] = {way: 1_000 * seconds for way, seconds in took.items()}
+    say("four writers")
+    found["four_writers_runs_per_s"] = ingest.together(store, writers=4, count=8)
+    found["wrong_statistics"] = wrong_statistics(store)
+    with served(store, folder) as aggregator:
+        say("scrape")
+        for name, packed in (("scrape", True), ("scrape_unpacked", False)):
+            one = reads.scrape(store, aggregator, packed=packed)
+            found[name] = one.ratio
+            found[f"{name}_s"] = {"took": one.took_s, "bare": one.bare_s}
+            found[f"{name}_mb"] = one.size / 1e6
+            found["scrape_samples"] = one.samples
+        found["scrape_memory_mb"], found["scrape_while_runs_per_s"] = reads.scrape_memory_mb(
+            store, aggregator
+        )
+    return found
+
+
+def wrong_statistics(store: Store) -> int:
+    """Return how many series have other statistics than a full refresh gives them."""
+    query = "select * from series_stat order by series_id"
+    with store.pool.connection() as connection:
+        before = connection.execute(query).fetchall()
+    rolling.refresh_all(store.pool, now=store.now, window=WINDOW)
+    with store.pool.connection() as connection:
+        after = connection.execute(query).fetchall()
+    return sum(one != other for one, other in zip(before, after, strict=True))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,94 @@
+"""A store of a given size in an embedded Postgres of its own, filled by SQL."""
+
+import re
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import psycopg
+from support.servers import embedded_postgres
+
+from aggregator import db, rolling
+from aggregator.partitions import make_days
+from pacewatch.words.outcome import MISSED_REASONS
+
+WINDOW = timedelta(hours=72)
+
+_NAMED = re.split(
+    r"^-- name: (\w+)\n", Path(__file__).with_name("fill.sql").read_text("utf-8"), flags=re.M
+)[1:]
+QUERIES = dict(zip(_NAMED[::2], _NAMED[1::2], strict=True))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Size:
+    """How large the fleet is."""
+
+    endpoints: int
+    regions: int
+    days: float = 3.0
+    """Of history."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Store:
+    """A filled store."""
+
+    url: str
+    pool: db.Pool
+    now: datetime
+    size: Size
+
+
+@contextmanager
+def filled_store(size: Size) -> Iterator[Store]:
+    """Give a store of that size, as it is `now`; it goes afterwards."""
+    now = datetime.now(UTC).replace(microsecond=0)
+    with embedded_postgres() as url:
+        db.migrate(url)
+        with db.open_pool(url, size=8) as pool:
+            with pool.connection() as connection:
+                db.require_store(connection, simulated=False)
+            fill(pool, url, size, now)
+            yield Store(url=url, pool=pool, now=now, size=size)
+
+
+def fill(pool: db.Pool, url: str, size: Size, now: datetime) -> None:
+    """Fill an empty store, statistics and all."""
+    values = {
+        "now": now,
+        "endpoints": size.endpoints,
+        "regions": size.regions,
+        "reasons": list(MISSED_REASONS),
+    }
+    with psycopg.connect(url) as connection:
+        for name in ("endpoints", "versions", "series", "statistics", "counters"):
+            connection.execute(QUERIES[name], values)
+        connection.execute("update store set window_s = 259200, catalog_hash = 'bench'")
+    add_history(pool, url, since=now - timedelta(days=size.days), until=now)
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(QUERIES["latest"], {"since": now - WINDOW})
+    rolling.refresh_all(pool, now=now, window=WINDOW)
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("vacuum analyze")
+
+
+def add_history(pool: db.Pool, url: str, *, since: datetime, until: datetime) -> None:
+    """Add the runs of a time, with their requests and slots."""
+    started = time.monotonic()
+    days = (until - since).days + 2
+    with pool.connection() as connection:
+        make_days(connection, [(since + timedelta(days=n)).date() for n in range(days)])
+    with psycopg.connect(url) as connection:
+        for name in ("runs", "timings", "slots"):
+            done = connection.execute(QUERIES[name], {"since": since, "until": until})
+            say(f"  {done.rowcount:>9,} {name}, {time.monotonic() - started:.0f} s")
+
+
+def say(text: str) -> None:
+    """Tell how far it is, beside the figures."""
+    sys.stderr.write(text + "\n")
