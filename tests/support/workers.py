@@ -80,6 +80,7 @@ class WorkerProcess:
         broker: Broker,
         aggregator_url: str,
         token: str = TOKEN,
+        region: str = REGION,
         config: Path | None = None,
         ahead_s: float = 0.0,
         numbers: dict[str, float] | None = None,
@@ -93,7 +94,7 @@ class WorkerProcess:
             "PACEWATCH_STATE": str(folder / "state"),
             "PACEWATCH_BROKER_URL": broker.url,
             "PACEWATCH_AGGREGATOR_URL": aggregator_url,
-            "PACEWATCH_REGION": REGION,
+            "PACEWATCH_REGION": region,
             "PACEWATCH_REGION_TOKEN": token,
         }
         self.process: subprocess.Popen[bytes] | None = None
