@@ -15,10 +15,10 @@ from aggregator import fleet_sync, slots
 from aggregator.db import Connection, Pool, queries, translated
 from aggregator.fleet_file import Orders
 from aggregator.ledger import Priced, Share, read_spent, share
-from aggregator.plan import run_cost_usd
 from pacewatch.words.fleet import Fleet
 from pacewatch.words.outcome import Decline
 from pacewatch.words.slot import Series, Slot
+from pacewatch.words.spending import demand_of
 
 TICK_LOCK = 8_420_003
 """Key of the advisory lock that one ticking dispatcher holds."""
@@ -160,7 +160,7 @@ def cost_of(fleet: Fleet, slot: Slot) -> float | None:
     endpoint, workload = fleet.catalog.get(slot.endpoint), fleet.workloads.get(slot.workload)
     if endpoint is None or workload is None:
         return None
-    return run_cost_usd(endpoint, workload, fleet.schedule.requests(slot.load))
+    return demand_of(endpoint, workload, fleet.schedule.requests(slot.load)).usd
 
 
 def _expired(

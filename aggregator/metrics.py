@@ -166,6 +166,10 @@ def _add_worker(page: Page, row: WorkerRow, store: StoreRow | None, simulated: s
         page.add("pacewatch_worker_catalog_mismatch", labels, int(differs))
     page.add("pacewatch_outbox_runs", labels, row.outbox_runs)
     page.add("pacewatch_budget_left_usd", labels, row.budget_left_usd)
+    word = METRICS["pacewatch_rate_limit_left_ratio"]
+    for told in row.rate_limits:
+        values = (row.region, row.worker, told["provider"], told["key"], told["unit"], simulated)
+        page.add(word.name, label_text(word.labels, values), told["left_ratio"])
 
 
 def _add_endpoint(page: Page, row: EndpointRow, simulated: str) -> None:

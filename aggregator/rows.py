@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple, TypeVar
 from uuid import UUID
@@ -181,6 +181,8 @@ class WorkerRow:
     in_hand: int
     outbox_runs: int
     budget_left_usd: float | None
+    rate_limits: list[dict[str, Any]] = field(default_factory=list)
+    """By provider, key and unit: `left_ratio`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

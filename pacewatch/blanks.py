@@ -4,8 +4,8 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
-from pacewatch.catalog import PLACEHOLDER, Catalog, why_no_base_url
-from pacewatch.tables import Table, shown, suggestion
+from pacewatch.catalog import PLACEHOLDER, Provider, why_no_base_url
+from pacewatch.tables import Table, shown
 from pacewatch.words.endpoint import Auth, Endpoint, Limits
 
 _CLOUDS = {Auth.AWS: "aws", Auth.GOOGLE: "google"}
@@ -18,29 +18,16 @@ _PART_OF_PATH = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]*")
 DEMO_LIMITS = Limits(connect_s=10.0, first_token_s=10.0, stall_s=5.0, total_s=20.0)
 
 
-def fillings(table: Table, catalog: Catalog) -> dict[str, dict[str, str]]:
-    """Return what `[providers.<id>]` fills into the addresses of the catalog, by provider."""
-    named = table.table("providers")
-    found: dict[str, dict[str, str]] = {}
-    for name in named.raw:
-        provider = catalog.providers.get(name)
-        rows = named.table(name)
-        if provider is None:
-            named.fault(name, f"unknown provider{suggestion(name, catalog.providers)}")
-            continue
-        blanks = dict.fromkeys(PLACEHOLDER.findall(provider.base_url))
-        if not blanks:
-            if rows.raw:
-                named.fault(name, "its address has nothing to fill in")
-            continue
-        found[name] = {blank: text for blank in blanks if (text := rows.text(blank))}
-        for blank, text in found[name].items():
-            if not _form_of(blank, provider.base_url).fullmatch(text):
-                rows.fault(blank, f"{shown(text)} is no part of an address (form: us-east-1)")
-        url = _fill(provider.base_url, found[name])
-        if len(found[name]) == len(blanks) and (fault := why_no_base_url(url)):
-            rows.fault("", f"the address {fault}")
-        rows.close()
+def read_filling(table: Table, provider: Provider) -> dict[str, str]:
+    """Return what a table of `[providers.<id>]` fills into the provider's address, by blank."""
+    blanks = dict.fromkeys(PLACEHOLDER.findall(provider.base_url))
+    found = {blank: text for blank in blanks if (text := table.text(blank))}
+    for blank, text in found.items():
+        if not _form_of(blank, provider.base_url).fullmatch(text):
+            table.fault(blank, f"{shown(text)} is no part of an address (form: us-east-1)")
+    url = _fill(provider.base_url, found)
+    if len(found) == len(blanks) and (fault := why_no_base_url(url)):
+        table.fault("", f"the address {fault}")
     return found
 
 
@@ -56,10 +43,9 @@ def _fill(url: str, filling: Mapping[str, str]) -> str:
     return url.replace("//global-", "//")  # Google's host for no location in particular
 
 
-def filled(endpoint: Endpoint, given: Mapping[str, Mapping[str, str]]) -> Endpoint:
+def filled(endpoint: Endpoint, filling: Mapping[str, str]) -> Endpoint:
     """Return the endpoint with what was given for its provider's address."""
-    filling = given.get(endpoint.provider)
-    if filling is None:
+    if not filling:
         return endpoint
     location = endpoint.location or filling.get("location") or filling.get("aws_region")
     return replace(endpoint, base_url=_fill(endpoint.base_url, filling), location=location)

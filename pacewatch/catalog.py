@@ -22,6 +22,7 @@ from pacewatch.words.endpoint import (
     Precision,
     Price,
     Protocol,
+    RateLimit,
 )
 from pacewatch.words.errors import CatalogError
 
@@ -50,6 +51,8 @@ class Provider:
     body: Mapping[str, Any] = field(default_factory=dict)
     prices: str | None = None
     """The provider's id in genai-prices; None: unknown there."""
+    rate_limit: RateLimit | None = None
+    """Of all its models together; None: none is known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,7 +133,7 @@ def _provider(table: Table, name: str) -> Provider | None:
     headers, body = read_headers(table), table.mapping("body")
     if base_url is not None:
         _check_address(table, "base_url", base_url)
-    addresses = _addresses(table)
+    addresses, rate_limit = _addresses(table), read_rate_limit(table)
     if len(table.faults) > before or not (title and protocol and base_url and auth):
         return None
     return Provider(
@@ -144,6 +147,7 @@ def _provider(table: Table, name: str) -> Provider | None:
         headers=headers,
         body=body,
         prices=prices,
+        rate_limit=rate_limit,
     )
 
 
@@ -180,6 +184,7 @@ def _endpoint(table: Table, provider: Provider) -> Endpoint | None:
         "tier": table.text("tier"),
         "price": read_price(table),
         "limits": read_limits(table, reasons=reasons),
+        "rate_limit": read_rate_limit(table),
         "ends_on": table.day("ends_on"),
         "listed": table.flag("listed") is not False,
         "body": {**provider.body, **table.mapping("body")},
@@ -247,6 +252,19 @@ def read_limits(table: Table, *, reasons: bool, base: Limits | None = None) -> L
     }
     limits.close()
     return Limits(**read)
+
+
+def read_rate_limit(table: Table) -> RateLimit | None:
+    """Return the table's `rate_limit`; None where there is none."""
+    if not table.has("rate_limit"):
+        return None
+    rows = table.table("rate_limit")
+    requests, tokens = (
+        rows.whole(f"{unit}_per_minute", low=1, high=10**12) for unit in ("requests", "tokens")
+    )
+    source = rows.text("source") or table.place
+    rows.close()
+    return RateLimit(requests_per_minute=requests, tokens_per_minute=tokens, source=source)
 
 
 def read_headers(table: Table) -> dict[str, str]:

@@ -5,33 +5,34 @@ All faults are told at once, each with its key path. Nothing is sent.
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
-from pacewatch.blanks import allow, filled, fillings, simulate
+from pacewatch.amounts import (
+    Account,
+    read_accounts,
+    read_schedule,
+    read_spending,
+    read_workloads,
+)
+from pacewatch.blanks import allow, filled, simulate
 from pacewatch.catalog import Catalog, read_catalog, why_no_base_url
 from pacewatch.own import read_own
 from pacewatch.picks import Wish, give_importance, pick, priced
 from pacewatch.tables import Table, secrets_in, suggestion
-from pacewatch.words.endpoint import PART, Endpoint
+from pacewatch.words.endpoint import PART, Endpoint, RateLimit
 from pacewatch.words.errors import SettingsError
 from pacewatch.words.fleet import (
     DEFAULT_REGION,
-    DEMO_SCHEDULE,
     QUANTILES,
     Fleet,
     Region,
-    Schedule,
     Spending,
 )
-from pacewatch.words.slot import WORKLOADS
 
 CONFIG_VARIABLE = "PACEWATCH_CONFIG"
 CONFIG_NAME = "pacewatch.toml"
-CLOUDS = ("aws", "azure", "google")
-DAY_S = 86_400
 MOST_BYTES = 1024 * 1024
 """A file may be so long; a parser takes its time over more."""
 
@@ -99,12 +100,15 @@ def read_fleet(
     table = Table(raw, place=place, path="", faults=faults)
     simulated = table.has("simulator")
     regions = _regions(table, folder)
-    schedule = _schedule(table, simulated=simulated)
-    spending = _spending(table)
-    quantiles = table.texts("quantiles", allowed=tuple(QUANTILES)) or ()
+    workloads = read_workloads(table)
     known = _known(table, catalog, simulated=simulated)
-    if not simulated:
-        known = {key: allow(one, spending.ambient_credentials) for key, one in known.items()}
+    accounts = read_accounts(table, catalog, {endpoint.provider for endpoint in known.values()})
+    schedule = read_schedule(table, workloads, simulated=simulated)
+    spending = read_spending(table, accounts)
+    quantiles = table.texts("quantiles", allowed=tuple(QUANTILES)) or ()
+    known = {
+        key: _settled(one, accounts, spending, simulated=simulated) for key, one in known.items()
+    }
     known = give_importance(table, known)
     wish = Wish(globs=table.texts("endpoints"), simulated=simulated, today=today)
     endpoints, skipped = pick(table, known, wish, environment)
@@ -119,8 +123,10 @@ def read_fleet(
         catalog=known,
         endpoints=endpoints,
         skipped=skipped,
+        workloads=workloads,
         schedule=schedule,
         spending=spending,
+        rate_limits=_rate_limits(accounts, catalog),
         simulated=simulated,
         quantiles=tuple(QUANTILES[name] for name in quantiles if name in QUANTILES),
     )
@@ -172,58 +178,20 @@ def _why_no_proxy(url: str) -> str | None:
     return why_no_base_url(url)
 
 
-def _schedule(table: Table, *, simulated: bool) -> Schedule:
-    base = DEMO_SCHEDULE if simulated else Schedule()
-    workloads = table.texts("workloads", allowed=[name for name in WORKLOADS if name != "sentinel"])
-    if workloads == ():
-        table.fault("workloads", "names none (known: short, standard, long, xlong)")
-    rows = table.table("schedule")
-    read: dict[str, Any] = {
-        key: rows.whole(key, low=low, high=high)
-        for key, low, high in (
-            ("day_s", 60, DAY_S),
-            ("single_per_day", 0, 288),
-            ("parallel_per_day", 0, 48),
-            ("parallel_requests", 2, 10),
-            ("window_s", 60, 60 * DAY_S),
-            ("validity_s", 10, DAY_S),
-            ("resend_s", 1, DAY_S),
-            ("late_s", 1, 60 * DAY_S),
-        )
-    }
-    read["tick_s"] = rows.number("tick_s", low=0.2, high=60)
-    if read["day_s"] and DAY_S % read["day_s"]:
-        rows.fault(
-            "day_s", f"{read['day_s']} does not divide {DAY_S} (allowed: 480, 3600, 86400, ...)"
-        )
-    rows.close()
-    given = {key: value for key, value in read.items() if value is not None}
-    return replace(base, workloads=workloads or base.workloads, **given)
-
-
-def _spending(table: Table) -> Spending:
-    rows = table.table("spending")
-    fleet_usd = rows.number("usd_per_day", low=0, high=1_000_000)
-    region_usd = rows.number("region_usd_per_day", low=0, high=1_000_000)
-    accept = rows.flag("accept_spending")
-    clouds = rows.texts("ambient_credentials", allowed=CLOUDS)
-    rows.close()
-    return Spending(
-        usd_per_day=Spending().usd_per_day if fleet_usd is None else fleet_usd,
-        region_usd_per_day=region_usd,
-        accept_spending=accept or False,
-        ambient_credentials=frozenset(clouds or ()),
-    )
+def _rate_limits(accounts: Mapping[str, Account], catalog: Catalog) -> dict[str, RateLimit]:
+    """Return the rate limits of whole providers; the file's go before the catalog's."""
+    shipped = {name: one.rate_limit for name, one in catalog.providers.items()}
+    given = {name: one.rate_limit for name, one in accounts.items() if one.rate_limit}
+    return {name: limit for name, limit in (shipped | given).items() if limit is not None}
 
 
 def _known(table: Table, catalog: Catalog, *, simulated: bool) -> dict[str, Endpoint]:
-    """Return every endpoint, ours and the user's, by id."""
-    blanks = fillings(table, catalog)
-    known = {key: filled(endpoint, blanks) for key, endpoint in catalog.endpoints.items()}
+    """Return every endpoint, ours and the user's, by id, the blanks of addresses not filled."""
+    known = dict(catalog.endpoints)
     if simulated:
         if table.has("endpoint"):
             table.fault("endpoint", "a simulated fleet has no endpoints of one's own")
-        return {key: simulate(endpoint) for key, endpoint in known.items()}
+        return known
     for one in table.tables("endpoint"):
         own = read_own(one, catalog)
         if own is None:
@@ -232,5 +200,19 @@ def _known(table: Table, catalog: Catalog, *, simulated: bool) -> dict[str, Endp
             whose = "another table" if known[own.id].own else "the catalog"
             one.fault("", f"its id {own.id} is taken by {whose} (give variant, provider or id)")
             continue
-        known[own.id] = filled(own, blanks)
+        known[own.id] = own
     return known
+
+
+def _settled(
+    endpoint: Endpoint,
+    accounts: Mapping[str, Account],
+    spending: Spending,
+    *,
+    simulated: bool,
+) -> Endpoint:
+    """Return the endpoint with what the file says of its provider."""
+    account = accounts.get(endpoint.provider)
+    if account is not None:
+        endpoint = filled(endpoint, account.filling)
+    return simulate(endpoint) if simulated else allow(endpoint, spending.ambient_credentials)

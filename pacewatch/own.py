@@ -16,6 +16,7 @@ from pacewatch.catalog import (
     read_headers,
     read_limits,
     read_price,
+    read_rate_limit,
     why_no_base_url,
 )
 from pacewatch.tables import Table, shown, suggestion
@@ -177,6 +178,8 @@ def _changes(table: Table, base: Endpoint | None) -> dict[str, Any]:
             changes[key] = text
     if (price := read_price(table)) is not None:
         changes["price"] = price
+    if (rate_limit := read_rate_limit(table)) is not None:
+        changes["rate_limit"] = rate_limit
     if (room := table.whole("reasoning_tokens", low=0, high=100_000)) is not None:
         changes["reasoning_tokens"] = room
     if (importance := table.text("importance", allowed=tuple(Importance))) is not None:

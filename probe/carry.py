@@ -2,7 +2,7 @@
 
 The order is what makes nothing lost and nothing done twice: the room of the host, then one commit
 that writes the run into the journal and sets its cost aside, then the run, then one commit that
-keeps its record, closes its journal row and settles its cost.
+keeps its record, closes its journal row, settles its cost and notes what is left of rate limits.
 """
 
 import asyncio
@@ -19,14 +19,17 @@ from pacewatch.words.errors import BudgetSpent, StoreError
 from pacewatch.words.fleet import Fleet, Region
 from pacewatch.words.outcome import Decline
 from pacewatch.words.slot import Workload
+from pacewatch.words.spending import demand_of
 from pacewatch.words.timing import Run, WorkerName
 from pacewatch.words.wire import Task
-from probe.budget import Budget, expected_usd
+from probe.budget import Budget
 from probe.clock import Clock
+from probe.cost import tokens_of
 from probe.disk import Disk
 from probe.hand import Hand
+from probe.headroom import Account, Headroom
 from probe.journal import Journal, unpack
-from probe.keys import Key, key_of
+from probe.keys import Key, key_name, key_of
 from probe.outbox import Outbox
 from probe.reading import Reading
 from probe.room import room
@@ -56,6 +59,7 @@ class Bench:
     journal: Journal
     outbox: Outbox
     budget: Budget
+    headroom: Headroom
     hand: Hand
     clock: Clock
     room: Path
@@ -78,6 +82,8 @@ class Job:
     endpoint: Endpoint
     workload: Workload
     key: Key | None
+    account: Account
+    """Whose rate limits it eats of."""
     requests: int
 
 
@@ -132,6 +138,10 @@ def prepare(bench: Bench, task: Task) -> Job | Decline:
         endpoint=endpoint,
         workload=workload,
         key=key,
+        account=Account(
+            provider=endpoint.provider,
+            key_name="" if key is None else key_name(endpoint, bench.environment) or "",
+        ),
         requests=bench.fleet.schedule.requests(task.load),
     )
 
@@ -185,7 +195,7 @@ def _run(bench: Bench, job: Job) -> None:
                     reading=bench.reading,
                 )
             )
-        _keep(bench, run)
+        _keep(bench, job, run)
         finished = True
     finally:
         if not finished:
@@ -195,12 +205,15 @@ def _run(bench: Bench, job: Job) -> None:
 
 def _start(bench: Bench, job: Job, planned: Run) -> Decline | None:
     """Write the run down as started; return why it may not be."""
-    usd = expected_usd(job.endpoint, job.workload, job.requests)
+    asked = demand_of(job.endpoint, job.workload, job.requests)
+    now = bench.clock.centre_now()
     try:
         if bench.outbox.is_full():
             return Decline.OUTBOX_FULL
+        if bench.headroom.is_short(job.account, now):
+            return Decline.HEADROOM
         with bench.disk.write():
-            bench.budget.set_aside(planned.execution, usd, bench.clock.centre_now())
+            bench.budget.set_aside(planned.execution, job.endpoint.provider, asked, now)
             bench.journal.start(planned, job.requests)
     except BudgetSpent as error:
         event(logger, "run.budget_spent", run=planned.run_id, reason=str(error))
@@ -211,14 +224,16 @@ def _start(bench: Bench, job: Job, planned: Run) -> Decline | None:
     return None
 
 
-def _keep(bench: Bench, run: Run) -> None:
+def _keep(bench: Bench, job: Job, run: Run) -> None:
     """Keep the finished run; a disk that fails is tried again until the worker ends."""
+    tokens, ended_at = tokens_of(run.timings, job.workload), bench.clock.centre_now()
     while True:
         try:
             with bench.disk.write():
                 bench.outbox.keep(run)
                 bench.journal.finish(run.run_id)
-                bench.budget.settle(run.execution, run.cost_usd)
+                bench.budget.settle(run.execution, tokens=tokens, usd=run.cost_usd)
+                bench.headroom.note(job.account, job.endpoint.provider_model, run.timings, ended_at)
         except StoreError as error:
             event(logger, "run.not_kept", run=run.run_id, reason=str(error))
             if bench.stop.wait(DISK_PAUSE_S):

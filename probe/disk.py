@@ -19,8 +19,8 @@ from uuid import uuid4
 
 from pacewatch.words.errors import SettingsError, StoreError
 
-LAYOUT = 1
-"""Version of the tables below; another one is refused."""
+LAYOUT = 2
+"""Version of the tables below; an older one is brought up to it, a newer one refused."""
 
 _UNFIT = re.compile(r"[^A-Za-z0-9._-]")
 _KIND = {True: "simulated", False: "real"}
@@ -58,14 +58,37 @@ create table if not exists refused (
     record blob not null
 );
 
--- what runs of a UTC day cost: as expected until they are settled
+-- what runs of a UTC day asked for: as expected until they are settled
 create table if not exists spent (
     day text not null,
     execution blob not null,
     usd real not null,
+    provider text not null default '',
+    requests integer not null default 0,
+    tokens integer not null default 0,
     primary key (day, execution)
 ) without rowid;
+
+-- what a provider said to be left of a rate limit, until it is whole again
+create table if not exists headroom (
+    provider text not null,
+    key_name text not null,              -- of the variable, never the key
+    model text not null,
+    unit text not null,                  -- requests or tokens
+    left_ratio real not null,
+    whole_at text not null,
+    primary key (provider, key_name, model, unit)
+) without rowid;
 """
+
+_UPGRADES = {
+    1: """
+alter table spent add column provider text not null default '';
+alter table spent add column requests integer not null default 0;
+alter table spent add column tokens integer not null default 0;
+"""
+}
+"""What brings a folder of an older layout to the next."""
 
 
 class Disk:
@@ -180,13 +203,16 @@ class Disk:
 
     def _check(self, kind: str) -> None:
         layout = self.read("pragma user_version")[0][0]
-        if layout not in {0, LAYOUT}:
+        if layout > LAYOUT:
             raise SettingsError(
                 f"{self.folder}: the worker's folder is of layout {layout}, this version's is "
                 f"{LAYOUT} (allowed: the version that made it, or a new folder)"
             )
         with self.mutex, self._translated():
-            self._connection.executescript(_TABLES + f"pragma user_version = {LAYOUT};")
+            upgrades = "".join(_UPGRADES[n] for n in range(layout or LAYOUT, LAYOUT))
+            self._connection.executescript(
+                f"begin;{upgrades}{_TABLES}pragma user_version = {LAYOUT};commit;"
+            )
         found = self.note("kind")
         if found is None:
             self.keep_note("kind", kind)

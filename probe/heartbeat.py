@@ -19,6 +19,7 @@ from probe.budget import Budget
 from probe.centre import Voice, read_now, why_refused
 from probe.clock import Clock
 from probe.hand import Hand
+from probe.headroom import Headroom
 from probe.journal import Journal
 from probe.outbox import Outbox
 
@@ -26,6 +27,9 @@ logger = logging.getLogger(__name__)
 
 FIRST_RETRY_S = 1.0
 """The first pause before the next heartbeat while none was ever answered, seconds."""
+
+MOST_RATE_LIMITS = 200
+"""Rate limits that one heartbeat tells of."""
 
 
 class Heartbeat:
@@ -43,6 +47,7 @@ class Heartbeat:
         journal: Journal,
         outbox: Outbox,
         budget: Budget,
+        headroom: Headroom,
     ) -> None:
         """Tell of that worker, every so many seconds."""
         self._name = name
@@ -54,6 +59,7 @@ class Heartbeat:
         self._journal = journal
         self._outbox = outbox
         self._budget = budget
+        self._headroom = headroom
         self._voice = Voice(logger, "heartbeat")
         self._catalog = name.catalog
         self._stop = threading.Event()
@@ -105,6 +111,7 @@ class Heartbeat:
         self.answered.set()
 
     def _told(self, full: list[UUID]) -> dict[str, Any]:
+        now = self._clock.centre_now()
         in_hand = {*self._hand.run_ids(), *self._outbox.run_ids()}
         return {
             "worker": self._name.id,
@@ -115,7 +122,16 @@ class Heartbeat:
             "outbox_full": [str(run_id) for run_id in full],
             "journal_runs": self._journal.runs(),
             "outbox_runs": self._outbox.runs(),
-            "budget_left_usd": self._budget.left_usd(self._clock.centre_now()),
+            "budget_left_usd": self._budget.left_usd(now),
+            "rate_limits": [
+                {
+                    "provider": left.account.provider,
+                    "key": left.account.key_name,
+                    "unit": left.unit,
+                    "left_ratio": left.ratio,
+                }
+                for left in self._headroom.left(now)[:MOST_RATE_LIMITS]
+            ],
             "clock": to_rfc3339(self._clock.wall()),
             "calibration": None,
         }

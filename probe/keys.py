@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from pacewatch.secret import read_secret
-from pacewatch.words.endpoint import Auth, Endpoint, pair_names
+from pacewatch.words.endpoint import Auth, Endpoint, pair_names, secret_names
 from pacewatch.words.errors import SettingsError
 
 GOOGLE_FILE = "GOOGLE_APPLICATION_CREDENTIALS"
@@ -70,6 +70,14 @@ def key_of(endpoint: Endpoint, environment: Mapping[str, str]) -> Key | None:
     so that a changed key is taken up without a restart.
     """
     return _found(endpoint, environment)[0]
+
+
+def key_name(endpoint: Endpoint, environment: Mapping[str, str]) -> str | None:
+    """Return the variable that the key is taken from, its `_FILE` where that is set; None where it
+    is the shell's own credentials, or none at all.
+    """
+    names = (name for one in secret_names(endpoint) for name in (one, f"{one}_FILE"))
+    return next((name for name in names if environment.get(name)), None)
 
 
 def why_no_key(endpoint: Endpoint, environment: Mapping[str, str]) -> str | None:

@@ -1,10 +1,6 @@
 """What was seen of a request -> its Timing: microseconds, counted tokens, flags, no text."""
 
-from collections.abc import Sequence
-
-from pacewatch.words.endpoint import Endpoint
 from pacewatch.words.outcome import Outcome
-from pacewatch.words.slot import Workload
 from pacewatch.words.timing import (
     Chunks,
     Connection,
@@ -65,27 +61,6 @@ def timing_of(  # noqa: PLR0913 - what a timing is made of
         limits=seen.limits,
         finish=None if seen.finish is None else without_secret(seen.finish.word, secrets),
     )
-
-
-def cost_usd(timings: Sequence[Timing], endpoint: Endpoint, workload: Workload) -> float | None:
-    """Return what the requests cost by the endpoint's price; None where none is known.
-
-    Tokens are the provider's where it told them, else the prompt's size and the counted ones. A
-    request that was refused, or never sent, costs nothing.
-    """
-    if endpoint.price is None:
-        return None
-    total = 0.0
-    for timing in timings:
-        told = timing.provider_tokens
-        if told is None and not timing.chunks.at_us:
-            continue
-        asked = told.input if told is not None and told.input is not None else workload.input_tokens
-        made = told.output if told is not None else None
-        if made is None:
-            made = sum(timing.chunks.tokens)
-        total += asked * endpoint.price.input_usd + made * endpoint.price.output_usd
-    return round(total / 1e6, 9)
 
 
 def _chunks(seen: Seen, counted: Counted) -> Chunks:

@@ -14,11 +14,12 @@ from pacewatch.words.timing import Run, WorkerName
 from pacewatch.words.wire import Task
 from probe.adapt import adapted
 from probe.asking import Watch, ask_together
+from probe.cost import cost_usd
 from probe.keys import Key
 from probe.prompts import make_prompt
 from probe.protocols.table import PROTOCOLS
 from probe.reading import Reading
-from probe.record import cost_usd, timing_of
+from probe.record import timing_of
 from probe.request import Question, make_question, request_id
 from probe.sign import Signer, open_signer
 

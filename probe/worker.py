@@ -19,12 +19,13 @@ from pacewatch.words.errors import SettingsError
 from pacewatch.words.fleet import Fleet, catalog_hash
 from pacewatch.words.timing import WorkerName
 from pacewatch.words.wire import Task
-from probe.budget import Budget, cap_of
+from probe.budget import Budget, caps_of, provider_caps
 from probe.carry import Bench, carry, recover
 from probe.centre import open_client
 from probe.clock import Clock, Wall, wall_now
 from probe.disk import Disk
 from probe.hand import Hand
+from probe.headroom import Headroom
 from probe.heartbeat import Heartbeat
 from probe.journal import Journal
 from probe.keys import key_of
@@ -102,7 +103,8 @@ def set_up_worker(  # noqa: PLR0913 - what a worker is made of
     region = fleet.regions[settings.region]
     clock, hand = Clock(disk, wall), Hand()
     journal, outbox = Journal(disk), Outbox(disk)
-    budget = Budget(disk, usd_per_day=cap_of(fleet))
+    budget = Budget(disk, caps=caps_of(fleet), providers=provider_caps(fleet))
+    headroom = Headroom(disk)
     name = WorkerName(
         id=disk.worker_id(socket.gethostname()), version=__version__, catalog=catalog_hash(fleet)
     )
@@ -117,6 +119,7 @@ def set_up_worker(  # noqa: PLR0913 - what a worker is made of
         journal=journal,
         outbox=outbox,
         budget=budget,
+        headroom=headroom,
     )
     bench = Bench(
         fleet=fleet,
@@ -127,6 +130,7 @@ def set_up_worker(  # noqa: PLR0913 - what a worker is made of
         journal=journal,
         outbox=outbox,
         budget=budget,
+        headroom=headroom,
         hand=hand,
         clock=clock,
         room=room_folder(settings.folder, simulated=fleet.simulated),

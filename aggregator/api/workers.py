@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 from uuid import UUID
 
 from fastapi import APIRouter, Depends, Request, Response
@@ -26,9 +26,22 @@ MOST_BYTES = 2 * 1024 * 1024
 MOST_SLOT_BYTES = 4 * 1024
 MOST_RUNS = 20_000
 MOST_CALIBRATION_FIELDS = 50
+MOST_RATE_LIMITS = 200
 
 Name = Annotated[str, Field(pattern=r"^[\x21-\x7e]{1,100}$")]
 Body = TypeVar("Body", bound=BaseModel)
+
+
+class RateLimit(BaseModel):
+    """What is left of a rate limit, as a provider told the worker."""
+
+    model_config = ConfigDict(extra="ignore", allow_inf_nan=False)
+
+    provider: Name
+    key: Annotated[str, Field(pattern=r"^[A-Za-z0-9_]{0,200}$")]
+    """The variable that the key stands in; empty where there is none."""
+    unit: Literal["requests", "tokens"]
+    left_ratio: Annotated[float, Field(ge=0, le=1)]
 
 
 class Heartbeat(BaseModel):
@@ -48,6 +61,7 @@ class Heartbeat(BaseModel):
     """Runs that the worker's journal remembers."""
     outbox_runs: Annotated[int, Field(ge=0, le=2**31 - 1)]
     budget_left_usd: float | None = None
+    rate_limits: Annotated[list[RateLimit], Field(max_length=MOST_RATE_LIMITS)] = []
     clock: AwareDatetime
     """The worker's raw wall clock."""
     calibration: (
@@ -128,7 +142,8 @@ def take_heartbeat(
     connection.execute(
         queries("workers")["upsert_worker"],
         {
-            **told.model_dump(exclude={"clock", "calibration", "outbox_full"}),
+            **told.model_dump(exclude={"clock", "calibration", "outbox_full", "rate_limits"}),
+            "rate_limits": Jsonb([limit.model_dump() for limit in told.rate_limits]),
             "calibration": None if told.calibration is None else Jsonb(told.calibration),
             "clock_offset_s": (told.clock - now).total_seconds(),
             "now": now,

@@ -3,15 +3,16 @@
 -- name: upsert_worker
 insert into worker (
     region, worker, version, catalog, last_seen_at, clock_offset_s, in_hand, journal_runs, outbox_runs,
-    budget_left_usd, calibration)
+    budget_left_usd, rate_limits, calibration)
 values (
     %(region)s, %(worker)s, %(version)s, %(catalog)s, %(now)s, %(clock_offset_s)s,
-    %(in_hand)s::uuid[], %(journal_runs)s, %(outbox_runs)s, %(budget_left_usd)s, %(calibration)s)
+    %(in_hand)s::uuid[], %(journal_runs)s, %(outbox_runs)s, %(budget_left_usd)s,
+    %(rate_limits)s, %(calibration)s)
 on conflict (region, worker) do update set
     version = excluded.version, catalog = excluded.catalog, last_seen_at = excluded.last_seen_at,
     clock_offset_s = excluded.clock_offset_s, in_hand = excluded.in_hand,
     journal_runs = excluded.journal_runs, outbox_runs = excluded.outbox_runs,
-    budget_left_usd = excluded.budget_left_usd,
+    budget_left_usd = excluded.budget_left_usd, rate_limits = excluded.rate_limits,
     calibration = excluded.calibration;
 
 -- name: read_catalog_hash

@@ -150,16 +150,13 @@ def _endpoint_cells(endpoint: "Endpoint", environment: Mapping[str, str]) -> tup
 
 
 def _key_text(endpoint: "Endpoint", environment: Mapping[str, str]) -> str:
-    from pacewatch.words.endpoint import secret_names
-    from probe.keys import key_of
+    from probe.keys import key_name, key_of
 
     if not endpoint.key_names:
         return "needs none"
     if key_of(endpoint, environment) is None:
         return "not here"
-    names = [n for name in secret_names(endpoint) for n in (name, f"{name}_FILE")]
-    shells = f"{endpoint.ambient} credentials of the shell"
-    return next((name for name in names if environment.get(name)), shells)
+    return key_name(endpoint, environment) or f"{endpoint.ambient} credentials of the shell"
 
 
 def _notes(fleet: "Fleet", environment: Mapping[str, str]) -> list[str]:
@@ -175,7 +172,7 @@ def _notes(fleet: "Fleet", environment: Mapping[str, str]) -> list[str]:
 def _key_notes(fleet: "Fleet", environment: Mapping[str, str]) -> list[str]:
     from urllib.parse import urlsplit
 
-    from pacewatch.cli.plan_screen import listed
+    from pacewatch.cli.render import listed
     from pacewatch.words.address import is_loopback
     from probe.keys import why_no_key
 

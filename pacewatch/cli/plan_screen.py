@@ -3,21 +3,21 @@
 `pacewatch up` prints it too: `show_plan`, and `plan_usd_per_day` for what it asks about.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from aggregator.plan import MONTH_DAYS, Plan, Rate, Row, make_plan
-from pacewatch.cli.render import Column, show, table
+from aggregator.peaks import peaks_of
+from aggregator.plan import MONTH_DAYS, Plan, Row, make_plan
+from aggregator.thin import MetCap, Rate
+from pacewatch.cli.peaks_screen import peak_notes, peaks_json, peaks_table
+from pacewatch.cli.render import Column, listed, show, table
 from pacewatch.environment import ambient_found, key_names_found
 from pacewatch.words.fleet import Fleet
 from pacewatch.words.text import count_text, usd_text
-
-MOST_NAMED = 6
-"""Names that one note lists at most."""
 
 MOST_THINNED = 20
 """Rows of the table of thinned endpoints at most."""
@@ -40,6 +40,8 @@ def plan_screen(fleet: Fleet, plan: Plan, environment: Mapping[str, str]) -> lis
         parts += [Text(), _by_provider(plan)]
     if thinned := _thinned(fleet, plan):
         parts += [Text(), thinned]
+    if peaks := peaks_of(fleet, plan):
+        parts += [Text(), peaks_table(peaks)]
     if lines := [*plan_notes(fleet, plan), *shell_notes(fleet, environment)]:
         parts += [Text(), note_lines(lines)]
     return parts
@@ -51,13 +53,6 @@ def note_lines(notes: Iterable[str]) -> RenderableType:
     for note in notes:
         grid.add_row(Text("-"), Text(note))
     return grid
-
-
-def listed(names: Sequence[str]) -> str:
-    """Return names in a row, no more than MOST_NAMED of them."""
-    row = ", ".join(names[:MOST_NAMED])
-    left = len(names) - MOST_NAMED
-    return row if left <= 0 else f"{row} and {left} more"
 
 
 def _head(fleet: Fleet, plan: Plan) -> Iterable[str]:
@@ -148,7 +143,7 @@ def _thinned(fleet: Fleet, plan: Plan) -> RenderableType | None:
             usd_text(row.usd_per_day),
         )
         for row in plan.rows.values()
-        if _is_thinned(row)
+        if row.is_thinned
     ]
     if not rows:
         return None
@@ -165,11 +160,6 @@ def _thinned(fleet: Fleet, plan: Plan) -> RenderableType | None:
     return table(columns, rows)
 
 
-def _is_thinned(row: Row) -> bool:
-    """Tell whether the cap on spending took slots from the endpoint."""
-    return (row.usd_per_day or 0.0) < (row.asked_usd_per_day or 0.0)
-
-
 def rate_text(rate: Rate) -> str:
     """Return a rate as people say it: `4`, or `1 in 3 days`."""
     if rate.every_days == 1 or not rate.per_day:
@@ -179,13 +169,7 @@ def rate_text(rate: Rate) -> str:
 
 def plan_notes(fleet: Fleet, plan: Plan) -> list[str]:
     """Return what is to be known of the plan: thinning, crowded rings, unknown prices."""
-    notes = []
-    if plan.usd_per_day < plan.asked_usd_per_day - 1e-9:
-        notes.append(
-            f"The schedule as set would cost {usd_text(plan.asked_usd_per_day)} a day; whole slots "
-            "were left out, evenly over the day, the dearest endpoints first "
-            "([spending] usd_per_day raises the cap)"
-        )
+    notes = [_met_note(met) for met in plan.met]
     asked = fleet.schedule.parallel_per_day
     notes += [
         f"{ring.provider}: one parallel run of each series takes {ring.needed_s:,} s in a row, "
@@ -194,12 +178,28 @@ def plan_notes(fleet: Fleet, plan: Plan) -> list[str]:
         for ring in plan.rings.values()
         if ring.turns and ring.turns / ring.groups < asked
     ]
+    notes += peak_notes(peaks_of(fleet, plan))
     if plan.unpriced and not fleet.simulated:
         notes.append(
             f"No price is known of {listed(plan.unpriced)}; counted as US$ 0 "
             "(price of an [[endpoint]] table sets one)"
         )
     return notes
+
+
+def _met_note(met: MetCap) -> str:
+    cap = met.cap
+    if cap.unit == "usd":
+        would = f"cost {usd_text(met.asked)}"
+    else:
+        would = f"ask for {count_text(round(met.asked))} {cap.unit}"
+    first = "the dearest endpoints" if cap.unit == "usd" else "those that ask for most"
+    of = "" if cap.provider is None else f" of {cap.provider}"
+    place = "spending" if cap.provider is None else f"providers.{cap.provider}"
+    return (
+        f"The schedule as set would {would} a day{of}; whole slots were left out, evenly over the "
+        f"day, {first} first ([{place}] {cap.unit}_per_day raises the cap)"
+    )
 
 
 def shell_notes(fleet: Fleet, environment: Mapping[str, str]) -> list[str]:
@@ -232,6 +232,7 @@ def plan_json(fleet: Fleet, plan: Plan, environment: Mapping[str, str]) -> dict[
         "asked_usd_per_day": plan.asked_usd_per_day,
         "unpriced": list(plan.unpriced),
         "providers": provider_sums(plan),
+        "rate_limits": peaks_json(peaks_of(fleet, plan)),
         "endpoints": [_endpoint_json(row) for row in plan.rows.values()],
         "notes": plan_notes(fleet, plan),
         "keys_found": list(key_names_found(environment, fleet.catalog.values())),

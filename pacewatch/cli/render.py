@@ -113,3 +113,14 @@ def show_line(text: str, *, error: bool = False) -> None:
 def show_json(value: Any) -> None:
     """Print a value as JSON, indented on a terminal and for a reader alike."""
     print(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+MOST_NAMED = 6
+"""Names that one sentence lists at most."""
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names in a row, no more than MOST_NAMED of them."""
+    row = ", ".join(names[:MOST_NAMED])
+    left = len(names) - MOST_NAMED
+    return row if left <= 0 else f"{row} and {left} more"

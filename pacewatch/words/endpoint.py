@@ -119,6 +119,16 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RateLimit:
+    """What a provider lets a key ask for; None: not known."""
+
+    requests_per_minute: int | None = None
+    tokens_per_minute: int | None = None
+    """In and out."""
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint:
     """One model at one provider at one precision, reachable over one wire protocol."""
 
@@ -159,6 +169,8 @@ class Endpoint:
     published_tokens_per_s: float | None = None
     published_source: str | None = None
     limits: Limits = Limits()
+    rate_limit: RateLimit | None = None
+    """Of this model alone; None: none is known."""
     ends_on: date | None = None
     """The provider's announced end of service."""
     listed: bool = True

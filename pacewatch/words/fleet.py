@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-from pacewatch.words.endpoint import Endpoint, endpoint_hash
+from pacewatch.words.endpoint import Endpoint, RateLimit, endpoint_hash
 from pacewatch.words.slot import WORKLOADS, Load, Workload
+from pacewatch.words.spending import Caps
 
 DEFAULT_REGION = "local"
 """The region of a fleet whose file names none."""
@@ -83,16 +84,31 @@ DEMO_SCHEDULE = Schedule(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spending:
-    """What may be spent a day, US$."""
+    """What may be asked for a day."""
 
     usd_per_day: float = 5.0
     """Of the whole fleet."""
+    requests_per_day: float | None = None
+    """Of the whole fleet; None: no cap."""
+    tokens_per_day: float | None = None
+    """Of the whole fleet, in and out; None: no cap."""
     region_usd_per_day: float | None = None
     """Of one region's workers; None: the fleet's divided by the regions."""
+    providers: Mapping[str, Caps] = field(default_factory=dict)
+    """Of one provider, from the whole fleet, by its id."""
     accept_spending: bool = False
     """True: the file accepts the plan, nobody is asked."""
     ambient_credentials: frozenset[str] = frozenset()
     """Clouds whose credentials of the shell may be used: aws, google, azure."""
+
+    @property
+    def caps(self) -> Caps:
+        """Return the caps of the whole fleet over all providers."""
+        return Caps(
+            requests_per_day=self.requests_per_day,
+            tokens_per_day=self.tokens_per_day,
+            usd_per_day=self.usd_per_day,
+        )
 
 
 QUANTILES = {"p5": 0.05, "p25": 0.25, "p50": 0.5, "p75": 0.75, "p95": 0.95}
@@ -120,6 +136,8 @@ class Fleet:
     workloads: Mapping[str, Workload] = field(default_factory=lambda: dict(WORKLOADS))
     schedule: Schedule = Schedule()
     spending: Spending = Spending()
+    rate_limits: Mapping[str, RateLimit] = field(default_factory=dict)
+    """What a key may ask for of all models of a provider, by the provider's id."""
     simulated: bool = False
     """True in the demo: every endpoint is the simulator's."""
     quantiles: tuple[float, ...] = ()

@@ -164,6 +164,16 @@ METRICS: dict[str, MetricWord] = {
             "simulated",
         ),
         _gauge(
+            "pacewatch_rate_limit_left_ratio",
+            "The smallest part left of a provider's rate limits, as its answers told the worker.",
+            "region",
+            "worker",
+            "provider",
+            "key",
+            "unit",
+            "simulated",
+        ),
+        _gauge(
             "pacewatch_endpoint_info",
             "Facts of an endpoint, always 1.",
             "endpoint",

@@ -129,6 +129,7 @@ class TestHeartbeat:
                 "outbox_runs": 3,
                 "budget_left_usd": 2.5,
                 "calibration": None,
+                "rate_limits": [],
             }
         ]
 
@@ -177,6 +178,22 @@ class TestHeartbeat:
             ({"in_hand": [str(UUID(int=1))] * 20_001}, "in_hand"),
             ({"outbox_runs": -1}, "outbox_runs"),
             ({"budget_left_usd": "much"}, "budget_left_usd"),
+            (
+                {
+                    "rate_limits": [
+                        {"provider": "groq", "key": "sk-1", "unit": "requests", "left_ratio": 0.5}
+                    ]
+                },
+                "rate_limits.0.key",
+            ),
+            (
+                {
+                    "rate_limits": [
+                        {"provider": "groq", "key": "", "unit": "requests", "left_ratio": 2}
+                    ]
+                },
+                "rate_limits.0.left_ratio",
+            ),
             ({"worker": ""}, "worker"),
             ({"worker": "a\x00b"}, "worker"),
             ({"version": "x" * 101}, "version"),

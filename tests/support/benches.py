@@ -13,11 +13,12 @@ from pacewatch.words.fleet import Fleet, Region
 from pacewatch.words.slot import Load, Purpose
 from pacewatch.words.timing import WorkerName
 from pacewatch.words.wire import Task
-from probe.budget import Budget, cap_of
+from probe.budget import Budget, caps_of, provider_caps
 from probe.carry import Bench
 from probe.clock import Clock
 from probe.disk import Disk
 from probe.hand import Hand
+from probe.headroom import Headroom
 from probe.journal import Journal
 from probe.outbox import Outbox
 from probe.reading import Reading
@@ -89,7 +90,8 @@ def bench_on(
             disk=disk,
             journal=Journal(disk),
             outbox=Outbox(disk, max_bytes=max_bytes, min_free_bytes=0),
-            budget=Budget(disk, usd_per_day=cap_of(fleet)),
+            budget=Budget(disk, caps=caps_of(fleet), providers=provider_caps(fleet)),
+            headroom=Headroom(disk),
             hand=Hand(),
             clock=Clock(disk, lambda: wall_at),
             room=folder,

@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
+from psycopg.types.json import Jsonb
+
 from aggregator.db import Connection, Pool
 from pacewatch.words.flag import Flag
 from pacewatch.words.outcome import Outcome
@@ -78,6 +80,9 @@ def add_worker(connection: Connection, region: str, last_seen_at: datetime, **sa
         "in_hand": [],
         "outbox_runs": 0,
         "budget_left_usd": 4.2,
+        "rate_limits": Jsonb(
+            [{"provider": "groq", "key": "GROQ_API_KEY", "unit": "tokens", "left_ratio": 0.5}]
+        ),
     } | said
     insert(connection, "worker", row)
 

@@ -118,6 +118,9 @@ WORKER = WorkerRow(
     in_hand=2,
     outbox_runs=1,
     budget_left_usd=3.2,
+    rate_limits=[
+        {"provider": "groq", "key": "GROQ_API_KEY", "unit": "requests", "left_ratio": 0.75}
+    ],
 )
 
 STORE = StoreRow(simulated=False, catalog_hash="0123456789abcdef", ticked_at=NOW)

@@ -2,17 +2,20 @@ from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.fleets import PRICE, make_endpoint, make_fleet
 
-from aggregator.plan import Rate, make_plan, run_cost_usd
+from aggregator.plan import make_plan
 from aggregator.schedule import slots_between
+from aggregator.thin import Cap, MetCap, Rate
 from pacewatch.words.endpoint import Price
-from pacewatch.words.fleet import Fleet
+from pacewatch.words.fleet import Fleet, Spending
 from pacewatch.words.slot import WORKLOADS, Load
+from pacewatch.words.spending import Caps, demand_of
 
 DAY = datetime(2026, 3, 8, tzinfo=UTC)
 DEAR = Price(input_usd=5.0, output_usd=25.0, source="made up for a test")
@@ -23,24 +26,12 @@ def usd_of_day(fleet: Fleet, day: int = 0) -> float:
     known = {e.id: e for e in fleet.endpoints}
     start = DAY + timedelta(days=day)
     return sum(
-        run_cost_usd(
+        demand_of(
             known[slot.endpoint], WORKLOADS[slot.workload], fleet.schedule.requests(slot.load)
-        )
+        ).usd
         or 0.0
         for slot in slots_between(fleet, make_plan(fleet), start, start + timedelta(days=1))
     )
-
-
-def test_a_run_costs_its_prompt_and_all_its_room_for_output():
-    reasons = make_endpoint(price=DEAR, reasoning_tokens=2_000)
-
-    assert run_cost_usd(reasons, WORKLOADS["standard"], 10) == pytest.approx(
-        10 * (1_000 * 5 + 3_000 * 25) / 1e6
-    )
-
-
-def test_a_run_without_a_known_price_has_no_cost():
-    assert run_cost_usd(make_endpoint(), WORKLOADS["standard"], 1) is None
 
 
 def test_under_the_cap_the_schedule_is_whole():
@@ -173,3 +164,48 @@ def test_thinning_leaves_whole_slots():
 
     assert set(Counter((s.region, s.load) for s in slots).values()) == {4, 1}
     assert {s.load for s in slots} == set(Load)
+
+
+def with_caps(fleet: Fleet, **caps: Any) -> Fleet:
+    return replace(fleet, spending=Spending(**caps))
+
+
+def test_a_cap_on_requests_leaves_out_whole_slots_of_unpriced_endpoints_too():
+    plan = make_plan(with_caps(make_fleet(make_endpoint()), requests_per_day=14))
+    row = plan.rows["acme/m1"]
+
+    assert (row.single, row.parallel) == (Rate(per_day=4), Rate(per_day=1))
+    assert row.is_thinned
+    assert plan.met == (MetCap(cap=Cap(provider=None, unit="requests", most=14), asked=28),)
+
+
+def test_a_cap_on_tokens_counts_the_room_for_reasoning():
+    fleet = make_fleet(make_endpoint(reasoning_tokens=2_000))
+    plan = make_plan(with_caps(fleet, tokens_per_day=4_000 * 10))
+
+    assert plan.rows["acme/m1"].requests_per_day == 8
+    assert plan.rows["acme/m1"].output_tokens_per_day == 8 * 3_000
+
+
+def test_a_providers_cap_thins_no_other_provider():
+    fleet = make_fleet(make_endpoint("a"), make_endpoint("a", "m2"), make_endpoint("b"))
+    plan = make_plan(with_caps(fleet, providers={"a": Caps(requests_per_day=20)}))
+
+    assert plan.rows["a/m1"].requests_per_day + plan.rows["a/m2"].requests_per_day <= 20
+    assert plan.rows["b/m1"].requests_per_day == 28
+
+
+def test_under_a_cap_of_its_provider_and_one_of_the_fleet_both_hold():
+    fleet = make_fleet(make_endpoint("a", price=PRICE), make_endpoint("b", price=DEAR))
+    caps = {"a": Caps(usd_per_day=0.02)}
+    plan = make_plan(with_caps(fleet, usd_per_day=0.2, providers=caps))
+
+    assert 0 < (plan.rows["a/m1"].usd_per_day or 0) <= 0.02
+    assert plan.usd_per_day <= 0.2
+
+
+def test_a_cap_that_is_not_met_changes_nothing_and_is_not_told():
+    plan = make_plan(with_caps(make_fleet(make_endpoint()), requests_per_day=28))
+
+    assert plan.rows["acme/m1"].requests_per_day == 28
+    assert plan.met == ()

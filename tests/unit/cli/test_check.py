@@ -61,13 +61,13 @@ def test_check_tells_a_machine_what_is_probed_and_what_is_skipped_and_why(call):
 
 
 def test_check_tells_the_faults_of_file_and_environment_at_once(call, tmp_path):
-    (tmp_path / "pacewatch.toml").write_text("shedule = {}\nworkload = 3\n")
+    (tmp_path / "pacewatch.toml").write_text("shedule = {}\nreglons = 3\n")
     result = call("check", PACEWATCH_REGON="eu-west")
 
     assert isinstance(result.exception, SettingsError)
     assert result.exception.faults == (
         'pacewatch.toml: shedule: unknown key (did you mean "schedule"?)',
-        'pacewatch.toml: workload: unknown key (did you mean "workloads"?)',
+        'pacewatch.toml: reglons: unknown key (did you mean "regions"?)',
         'PACEWATCH_REGON: unknown variable (did you mean "PACEWATCH_REGION"?)',
     )
 

@@ -6,8 +6,9 @@ from support.fleets import make_endpoint, make_fleet
 from aggregator.plan import make_plan
 from pacewatch.cli.plan_screen import plan_json, plan_screen, plan_usd_per_day
 from pacewatch.cli.render import to_string
-from pacewatch.words.endpoint import Price
-from pacewatch.words.fleet import Fleet
+from pacewatch.words.endpoint import Price, RateLimit
+from pacewatch.words.fleet import Fleet, Spending
+from pacewatch.words.spending import Caps
 
 CHEAP = Price(input_usd=0.15, output_usd=0.6, source="made up for a test")
 DEAR = Price(input_usd=5.0, output_usd=25.0, source="made up for a test")
@@ -30,6 +31,16 @@ FLEETS: dict[str, Fleet] = {
         simulated=True,
         day_s=480,
         workloads=("short",),
+    ),
+    "limited": replace(
+        make_fleet(
+            make_endpoint("groq", "gpt-oss-120b", price=CHEAP),
+            make_endpoint("groq", "llama-3.3-70b", price=CHEAP),
+            make_endpoint("acme", rate_limit=RateLimit(requests_per_minute=60, source="test")),
+            regions=2,
+        ),
+        spending=Spending(tokens_per_day=300_000, providers={"groq": Caps(requests_per_day=100)}),
+        rate_limits={"groq": RateLimit(tokens_per_minute=6_000, source="test")},
     ),
     "empty": replace(make_fleet(), endpoints=()),
 }
@@ -64,3 +75,15 @@ def test_the_json_says_the_same_as_the_screen():
     assert said["keys_found"] == ["GROQ_API_KEY"]
     assert said["ambient_found"] == {"aws": ["AWS_PROFILE"]}
     assert "hunter2" not in str(said)
+
+
+def test_the_json_has_the_fullest_minute_of_each_rate_limit():
+    fleet = FLEETS["limited"]
+    said = plan_json(fleet, make_plan(fleet), {})["rate_limits"]
+
+    assert [(row["of"], row["unit"], row["is_met"]) for row in said] == [
+        ("groq", "tokens", True),
+        ("acme/m1", "requests", False),
+    ]
+    assert said[0]["planned_per_minute"] == 22_000
+    assert said[1]["planned_per_minute"] == 10

@@ -6,9 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pacewatch.config import config_path, load_fleet, read_fleet
-from pacewatch.words.endpoint import Auth, Importance, Limits
+from pacewatch.words.endpoint import Auth, Importance, Limits, RateLimit
 from pacewatch.words.errors import SettingsError
 from pacewatch.words.fleet import DEMO_SCHEDULE, Fleet, Schedule, Spending, base_url_in
+from pacewatch.words.slot import WORKLOADS, Workload
+from pacewatch.words.spending import Caps
 
 TODAY = date(2026, 12, 1)
 KEYED = {"SAMBANOVA_API_KEY": "one", "DEEPINFRA_API_KEY": "two"}
@@ -321,3 +323,36 @@ def test_whatever_stands_in_a_file_it_is_read_or_refused_in_words(raw):
         assert all(fault.startswith("p.toml: ") for fault in error.faults)
     else:
         assert isinstance(fleet, Fleet)
+
+
+def test_a_workload_of_ones_own_is_known_beside_those_that_ship(read):
+    fleet = read(
+        'workloads = ["chat", "standard"]\n[workload.chat]\ninput_tokens = 2000\n'
+        "output_tokens = 400"
+    )
+
+    assert fleet.schedule.workloads == ("chat", "standard")
+    assert fleet.workloads["chat"] == Workload(name="chat", input_tokens=2_000, output_tokens=400)
+    assert set(WORKLOADS) < set(fleet.workloads)
+
+
+def test_caps_and_rate_limits_of_a_provider_are_read(read):
+    fleet = read(
+        "[spending]\nrequests_per_day = 500\ntokens_per_day = 900000\n"
+        "[providers.groq]\nrequests_per_day = 100\nusd_per_day = 0.5\n"
+        'rate_limit = { requests_per_minute = 30, source = "our account" }\n'
+        "[providers.box]\ntokens_per_day = 7\n"
+        '[[endpoint]]\nprovider = "box"\nbase_url = "http://127.0.0.1:9/v1"\nmodel = "m"\n'
+        "rate_limit = { tokens_per_minute = 60000 }"
+    )
+    [own] = [endpoint for endpoint in fleet.endpoints if endpoint.own]
+
+    assert fleet.spending.caps == Caps(
+        requests_per_day=500, tokens_per_day=900_000, usd_per_day=5.0
+    )
+    assert fleet.spending.providers == {
+        "groq": Caps(requests_per_day=100, usd_per_day=0.5),
+        "box": Caps(tokens_per_day=7),
+    }
+    assert fleet.rate_limits == {"groq": RateLimit(requests_per_minute=30, source="our account")}
+    assert own.rate_limit == RateLimit(tokens_per_minute=60_000, source="pacewatch.toml")

@@ -6,9 +6,12 @@ from support.benches import NOW, bench_on, make_endpoint, make_fleet, make_task
 
 from pacewatch.words.endpoint import Auth
 from pacewatch.words.fleet import Spending
-from pacewatch.words.outcome import Decline
+from pacewatch.words.outcome import Decline, Outcome
 from pacewatch.words.slot import Load
+from pacewatch.words.spending import Caps
+from pacewatch.words.timing import RateLimits, Timing
 from probe.carry import carry, planned_run, prepare, recover
+from probe.headroom import Account
 
 
 def records(bench):
@@ -42,6 +45,12 @@ def test_a_job_shows_no_key(tmp_path):
         (make_fleet(make_endpoint(protocol="novel")), {}, Decline.CATALOG),
         (make_fleet(make_endpoint(key_names=("NO_SUCH_KEY",))), {}, Decline.NO_KEY),
         (make_fleet(spending=Spending(usd_per_day=1e-6)), {}, Decline.BUDGET),
+        (make_fleet(spending=Spending(tokens_per_day=399)), {}, Decline.BUDGET),
+        (
+            make_fleet(spending=Spending(providers={"own": Caps(requests_per_day=0)})),
+            {},
+            Decline.BUDGET,
+        ),
     ],
 )
 def test_what_is_not_run_is_a_record_with_the_reason_and_no_requests(tmp_path, fleet, task, reason):
@@ -69,7 +78,19 @@ def test_a_run_declined_for_the_budget_spends_nothing_of_it(tmp_path):
     with bench_on(tmp_path, fleet=make_fleet(spending=Spending(usd_per_day=1e-6))) as bench:
         carry(bench, make_task())
 
-        assert bench.budget.spent_usd(NOW) == 0.0
+        assert bench.budget.spent(NOW).usd == 0.0
+
+
+def test_a_run_is_declined_while_its_keys_rate_limit_is_nearly_eaten_up(tmp_path):
+    limits = RateLimits(tokens_left=100, tokens_limit=6_000, tokens_reset_s=3)
+    account = Account(provider="own", key_name="OWN_API_KEY")
+    with bench_on(tmp_path) as bench:
+        bench.headroom.note(account, "any", [Timing(n=0, outcome=Outcome.OK, limits=limits)], NOW)
+        carry(bench, make_task())
+        [record] = records(bench)
+
+        assert (record["declined"], record["requests"]) == ("headroom", [])
+        assert bench.budget.spent(NOW).requests == 0
 
 
 def test_a_full_disk_is_told_by_the_heartbeat_and_starts_nothing(tmp_path):

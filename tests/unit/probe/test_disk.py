@@ -72,3 +72,20 @@ def test_a_worker_keeps_its_id_for_as_long_as_its_folder_stays(tmp_path):
     with Disk(tmp_path, simulated=True) as disk:
         assert first == disk.worker_id("another-host")
     assert first.startswith("host-")
+
+
+def test_a_folder_of_the_first_layout_keeps_its_ledger(tmp_path):
+    with Disk(tmp_path, simulated=False):
+        pass
+    with sqlite3.connect(tmp_path / "worker.sqlite") as connection:
+        connection.executescript(
+            "drop table spent; drop table headroom;"
+            "create table spent (day text not null, execution blob not null, usd real not null,"
+            " primary key (day, execution)) without rowid;"
+            "insert into spent values ('2026-03-01', x'01', 0.5); pragma user_version = 1;"
+        )
+    connection.close()
+
+    with Disk(tmp_path, simulated=False) as disk:
+        assert disk.read("select * from spent") == [("2026-03-01", b"\x01", 0.5, "", 0, 0)]
+        assert disk.read("select * from headroom") == []

@@ -10,8 +10,9 @@ from pacewatch.words.outcome import Outcome
 from pacewatch.words.slot import WORKLOADS
 from pacewatch.words.timing import Fault, Identity, ServerTimings, Stamp
 from probe.classify import Ending
+from probe.cost import cost_usd
 from probe.protocols.interface import Finish
-from probe.record import cost_usd, timing_of
+from probe.record import timing_of
 from probe.seen import Seen
 from probe.stamps import Portion
 
