@@ -1,24 +1,30 @@
 """The board as values: models, under each its endpoints, under each its series with medians."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from aggregator.around import read_around
 from aggregator.cells import Around, Cell, pooled_cell, region_cell
 from aggregator.db import Connection, queries
+from aggregator.pooled import Pooled, read_pooled
 from aggregator.rows import (
     EndpointRow,
-    LastRun,
-    RunFigures,
     SeriesRow,
     WorkerRow,
     read_rows,
     read_store,
 )
-from aggregator.standing import RegionStanding, failing_series, region_standings, suspects
+from aggregator.standing import RegionStanding, region_standings
 from pacewatch.words.flag import Figure
 from pacewatch.words.fleet import Fleet
 from pacewatch.words.slot import Load
+
+MOST_ENDPOINTS = 100
+"""Endpoints of one part of the board."""
+
+PoolKey = tuple[str, str, str]
+"""Endpoint, workload, load."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +68,8 @@ class Board:
     models: tuple[BoardModel, ...]
     next_slot_at: datetime | None
     """When the next planned run is due."""
+    next_after: str | None = None
+    """The last model of this page, where further ones follow."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,102 +78,89 @@ class Filter:
 
     models: frozenset[str] = frozenset()
     providers: frozenset[str] = frozenset()
+    precisions: frozenset[str] = frozenset()
     regions: frozenset[str] = frozenset()
     workloads: frozenset[str] = frozenset()
     loads: frozenset[str] = frozenset()
 
-    def wants(self, facts: EndpointRow, row: SeriesRow) -> bool:
-        """Tell whether a series of an endpoint is asked for."""
-        return all(
-            not asked or name in asked
-            for asked, name in (
-                (self.models, facts.model),
-                (self.providers, facts.provider),
-                (self.regions, row.region),
-                (self.workloads, row.workload),
-                (self.loads, row.load),
-            )
-        )
+    def values(self) -> dict[str, list[str]]:
+        """Return the filters as the queries take them."""
+        return {name: sorted(getattr(self, name)) for name in self.__slots__}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """Which part of a long board is asked for: whole models, in the order of their names."""
+
+    after: str = ""
+    """The models after this one."""
+    endpoints: int = MOST_ENDPOINTS
+    """So many endpoints at most; but at least one model."""
 
 
 Wanted = Sequence[tuple[EndpointRow, SeriesRow]]
 
 
-def read_board(connection: Connection, fleet: Fleet, asked: Filter, now: datetime) -> Board:
-    """Return the board of the connection's one moment; raises StoreError."""
+def read_board(
+    connection: Connection, fleet: Fleet, asked: Filter, now: datetime, part: Part = Part()
+) -> Board:
+    """Return a part of the board of the connection's one moment; raises StoreError."""
     window = timedelta(seconds=fleet.schedule.window_s)
     store = read_store(connection)
     known = {row.endpoint: row for row in read_rows(connection, EndpointRow, "select_endpoints")}
-    series = read_rows(connection, SeriesRow, "select_series")
-    wanted = [
-        (known[row.endpoint], row)
-        for row in series
-        if row.endpoint in known
-        and (known[row.endpoint].active or row.is_in_window(now, window))
-        and asked.wants(known[row.endpoint], row)
-    ]
-    around = _read_around(connection, wanted, now, window)
-    figures = _read_figures(connection, wanted, around)
+    values = {**asked.values(), "since": now - window}
+    shown, next_after = _shown_models(connection, values, part)
+    rows = read_rows(connection, SeriesRow, "select_board_series", **values, shown=shown)
+    wanted = [(known[row.endpoint], row) for row in rows]
+    around = read_around(connection, rows, now, window)
     workers = read_rows(connection, WorkerRow, "select_workers")
-    workloads = _workloads(fleet, series)
+    workloads = _workloads(connection, fleet)
     return Board(
         at=now,
         window=window,
         simulated=fleet.simulated if store is None else store.simulated,
         regions=region_standings(fleet.regions, workers, now),
         workloads=workloads,
-        models=_models(wanted, around, figures, workloads),
+        models=_models(wanted, around, _read_pooled(connection, wanted, around), workloads),
         next_slot_at=_next_slot(connection),
+        next_after=next_after,
     )
 
 
-def _read_around(
-    connection: Connection, wanted: Wanted, now: datetime, window: timedelta
-) -> Around:
-    rows = [row for _, row in wanted]
-    last = read_rows(
-        connection, LastRun, "select_last_runs", series=suspects(rows), after=now - window
-    )
-    measured = [row for row in rows if row.latest_at is not None]
-    hidden = connection.execute(
-        queries("read")["select_hidden_series"],
-        {
-            "series": [row.series_id for row in measured],
-            "runs": [row.latest_run_id for row in measured],
-            "latest": [row.latest_at for row in measured],
-        },
+def _shown_models(
+    connection: Connection, values: Mapping[str, object], part: Part
+) -> tuple[list[str], str | None]:
+    """Return the models of the part, and the last one of them where others follow."""
+    found = connection.execute(
+        queries("read")["select_board_models"], {**values, "after": part.after}
     ).fetchall()
-    return Around(
-        now=now,
-        window=window,
-        failing=failing_series(last),
-        answer_only=frozenset(row["series_id"] for row in hidden),
-    )
+    shown: list[str] = []
+    endpoints = 0
+    for row in found:
+        endpoints += row["endpoints"]
+        if shown and endpoints > part.endpoints:
+            return shown, shown[-1]
+        shown.append(row["model"])
+    return shown, None
 
 
-def _read_figures(
+def _read_pooled(
     connection: Connection, wanted: Wanted, around: Around
-) -> Mapping[int, RunFigures]:
-    """Return the figures of the runs of all series whose endpoint has them from several regions."""
-    groups: dict[tuple[str, str, str], list[int]] = {}
+) -> Mapping[PoolKey, Pooled]:
+    """Return the medians of what several regions have measured."""
+    pools: dict[PoolKey, list[int]] = {}
     for _, row in wanted:
         if row.is_in_window(around.now, around.window):
-            groups.setdefault((row.endpoint, row.workload, row.load), []).append(row.series_id)
-    pooled = [one for series in groups.values() if len(series) > 1 for one in series]
-    found = read_rows(
-        connection,
-        RunFigures,
-        "select_run_figures",
-        series=pooled,
-        after=around.now - around.window,
-        now=around.now,
-    )
-    return {figures.series_id: figures for figures in found}
+            pools.setdefault((row.endpoint, row.workload, row.load), []).append(row.series_id)
+    several = {key: series for key, series in pools.items() if len(series) > 1}
+    found = read_pooled(connection, list(several.values()), now=around.now, window=around.window)
+    return dict(zip(several, found, strict=True))
 
 
-def _workloads(fleet: Fleet, series: Iterable[SeriesRow]) -> tuple[str, ...]:
+def _workloads(connection: Connection, fleet: Fleet) -> tuple[str, ...]:
+    found = connection.execute(queries("read")["select_workloads"]).fetchall()
     planned = dict.fromkeys(fleet.schedule.workloads)
-    return tuple(planned | dict.fromkeys(sorted({row.workload for row in series})))
+    return tuple(planned | dict.fromkeys(row["workload"] for row in found))
 
 
 def _next_slot(connection: Connection) -> datetime | None:
@@ -177,7 +172,7 @@ def _next_slot(connection: Connection) -> datetime | None:
 def _models(
     wanted: Wanted,
     around: Around,
-    figures: Mapping[int, RunFigures],
+    pooled: Mapping[PoolKey, Pooled],
     workloads: tuple[str, ...],
 ) -> tuple[BoardModel, ...]:
     endpoints: dict[str, list[tuple[EndpointRow, SeriesRow]]] = {}
@@ -190,7 +185,7 @@ def _models(
             BoardEndpoint(
                 facts=facts,
                 simulated=any(row.simulated for _, row in rows),
-                series=_series([row for _, row in rows], around, figures, workloads),
+                series=_series([row for _, row in rows], around, pooled, workloads),
             )
         )
     return tuple(
@@ -202,7 +197,7 @@ def _models(
 def _series(
     rows: Sequence[SeriesRow],
     around: Around,
-    figures: Mapping[int, RunFigures],
+    pooled: Mapping[PoolKey, Pooled],
     workloads: tuple[str, ...],
 ) -> tuple[BoardSeries, ...]:
     groups: dict[tuple[str, str], list[SeriesRow]] = {}
@@ -211,12 +206,11 @@ def _series(
     made = []
     for (workload, load), group in groups.items():
         cells = {row.region: region_cell(row, around) for row in group}
-        found = {row.region: figures[row.series_id] for row in group if row.series_id in figures}
         made.append(
             BoardSeries(
                 workload=workload,
                 load=Load(load),
-                pooled=pooled_cell(cells, found),
+                pooled=pooled_cell(cells, pooled.get((group[0].endpoint, workload, load), {})),
                 regions=cells,
             )
         )

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from aggregator.pooled import fewest_runs, pooled_median
-from aggregator.rows import RunFigures, SeriesRow
+from aggregator.pooled import Median, Pooled, fewest_runs
+from aggregator.rows import SeriesRow
 from pacewatch.words.flag import Figure
 from pacewatch.words.slot import Load
 
@@ -112,8 +112,8 @@ def region_cell(row: SeriesRow, around: Around) -> Cell:
     )
 
 
-def pooled_cell(cells: Mapping[str, Cell], figures: Mapping[str, RunFigures]) -> Cell:
-    """Return the cell over regions, given by region with the figures of their runs; of a single
+def pooled_cell(cells: Mapping[str, Cell], pooled: Pooled) -> Cell:
+    """Return the cell over regions, given by region with the medians over them; of a single
     measured region it is that region's own.
     """
     measured = [cell for cell in cells.values() if cell.runs]
@@ -123,7 +123,7 @@ def pooled_cell(cells: Mapping[str, Cell], figures: Mapping[str, RunFigures]) ->
     if len(measured) == 1:
         statistics = measured[0].statistics
     else:
-        statistics = {name: _pooled(name, figures, first.fewest_runs) for name in FIGURES}
+        statistics = {name: _pooled(pooled.get(name), first.fewest_runs) for name in FIGURES}
     runs = sum(cell.runs for cell in measured)
     return Cell(
         state=_state(runs, statistics),
@@ -162,14 +162,12 @@ def _own(row: SeriesRow, figure: Figure, enough: int, *, within: bool) -> Statis
     )
 
 
-def _pooled(figure: Figure, figures: Mapping[str, RunFigures], enough: int) -> Statistic:
-    samples = {region: getattr(runs, figure) or () for region, runs in figures.items()}
-    pooled = pooled_median(samples)
-    if pooled is None:
+def _pooled(median: Median | None, enough: int) -> Statistic:
+    if median is None:
         return Statistic()
-    if pooled.runs < enough:
-        return Statistic(runs=pooled.runs)
-    return Statistic(median=pooled.value, low=pooled.low, high=pooled.high, runs=pooled.runs)
+    if median.runs < enough:
+        return Statistic(runs=median.runs)
+    return Statistic(median=median.value, low=median.low, high=median.high, runs=median.runs)
 
 
 def _state(runs: int, statistics: Mapping[Figure, Statistic]) -> State:

@@ -67,6 +67,8 @@ def _why_none(board: Board, fleet: Fleet, choice: Choice) -> str:
     if choice.workload not in board.workloads:
         known = ", ".join(board.workloads)
         return f"No workload is called \u201c{choice.workload}\u201d here (known: {known})."
+    if choice.after:
+        return f"No model comes after \u201c{choice.after}\u201d."
     if not fleet.endpoints:
         return "No endpoint is picked, so there is nothing to measure."
     return (

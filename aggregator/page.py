@@ -27,6 +27,8 @@ class Choice:
     load: Load
     renews: bool = True
     """False: the page stays as it is."""
+    after: str = ""
+    """The models after this one; all: from the first on."""
 
     def query(self, **changes: object) -> str:
         """Return the address of this choice with some of it changed; what is usual is left out."""
@@ -35,6 +37,7 @@ class Choice:
             "workload": self.workload,
             "load": str(self.load),
             "refresh": None if self.renews else "off",
+            "after": self.after,
         } | changes
         return "/?" + urlencode({name: value for name, value in chosen.items() if value})
 
@@ -274,4 +277,16 @@ def workload_tabs(board: Board, choice: Choice) -> tuple[Tab, ...]:
     return tuple(
         Tab(text=name, address=choice.query(workload=name), chosen=choice.workload == name)
         for name in board.workloads
+    )
+
+
+def page_links(board: Board, choice: Choice) -> tuple[Tab, ...]:
+    """Return where the other parts of a long board are; none where all of it is here."""
+    links = []
+    if choice.after:
+        links.append(("first models", ""))
+    if board.next_after is not None:
+        links.append((f"models after {board.next_after}", board.next_after))
+    return tuple(
+        Tab(text=text, address=choice.query(after=after), chosen=False) for text, after in links
     )

@@ -186,17 +186,6 @@ class WorkerRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunFigures:
-    """The figures of a series' runs in the window, each run's own median; None: no run has it."""
-
-    series_id: int
-    ttft_s: list[float] | None
-    answer_s: list[float] | None
-    output_tokens_per_s: list[float] | None
-    end_to_end_s: list[float] | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class LastRun:
     """One of the latest runs of a series."""
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from aggregator.db import Connection
+from aggregator.db import Connection, queries
 from aggregator.rows import (
     EndpointRow,
     LastRun,
@@ -21,7 +21,6 @@ from aggregator.standing import (
     failing_endpoints,
     failing_series,
     region_standings,
-    suspects,
 )
 from pacewatch.words.fleet import Fleet
 from pacewatch.words.text import age_text, word_text
@@ -76,13 +75,17 @@ def read_status(connection: Connection, fleet: Fleet, now: datetime) -> Status:
     window = timedelta(seconds=fleet.schedule.window_s)
     endpoints = read_rows(connection, EndpointRow, "select_endpoints")
     active = {row.endpoint: row for row in endpoints if row.active}
-    series = [
-        row
-        for row in read_rows(connection, SeriesRow, "select_series")
-        if row.endpoint in active and row.region in fleet.regions
-    ]
+    asked = {"regions": list(fleet.regions)}
+    series = read_rows(connection, SeriesRow, "select_suspect_series", **asked)
+    counted = connection.execute(
+        queries("read")["count_measured"], {**asked, "since": now - window}
+    ).fetchone()
     last = read_rows(
-        connection, LastRun, "select_last_runs", series=suspects(series), after=now - window
+        connection,
+        LastRun,
+        "select_last_runs",
+        series=[row.series_id for row in series],
+        after=now - window,
     )
     return make_status(
         read_store(connection),
@@ -91,9 +94,9 @@ def read_status(connection: Connection, fleet: Fleet, now: datetime) -> Status:
         ),
         active=active,
         series=series,
+        measured=counted["endpoints"] if counted else 0,
         failing=failing_series(last),
         now=now,
-        window=window,
     )
 
 
@@ -103,11 +106,11 @@ def make_status(  # noqa: PLR0913 - the rows of six tables
     regions: tuple[RegionStanding, ...],
     active: Mapping[str, EndpointRow],
     series: Sequence[SeriesRow],
+    measured: int,
     failing: frozenset[int],
     now: datetime,
-    window: timedelta,
 ) -> Status:
-    """Return the status of active endpoints with their series. Pure."""
+    """Return the status of active endpoints, with their series that may fail. Pure."""
     return Status(
         at=now,
         simulated=store is not None and store.simulated,
@@ -115,7 +118,7 @@ def make_status(  # noqa: PLR0913 - the rows of six tables
         ticked_at=None if store is None else store.ticked_at,
         regions=regions,
         endpoints=len(active),
-        measured=len({row.endpoint for row in series if row.is_in_window(now, window)}),
+        measured=measured,
         failing=tuple(
             FailingEndpoint(facts=active[endpoint], series=rows)
             for endpoint, rows in failing_endpoints(series, failing).items()

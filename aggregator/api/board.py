@@ -14,12 +14,13 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from aggregator.api.centre import AtCentre
 from aggregator.api.problems import RETRY_AFTER_S, Problem
-from aggregator.board import Board, Filter, read_board
+from aggregator.board import Board, Filter, Part, read_board
 from aggregator.notices import caption_of, legend_of, notices_of
 from aggregator.page import (
     Choice,
     load_tabs,
     make_sections,
+    page_links,
     region_tabs,
     workload_tabs,
 )
@@ -70,12 +71,13 @@ def templates() -> Environment:
 
 
 @router.get("/")
-def page(
+def page(  # noqa: PLR0913 - five things to choose
     centre: AtCentre,
     region: Annotated[str, Query(max_length=200)] = "",
     workload: Annotated[str, Query(max_length=200)] = "",
     load: Annotated[str, Query(max_length=200)] = "",
     refresh: Annotated[str, Query(max_length=10)] = "",
+    after: Annotated[str, Query(max_length=300)] = "",
 ) -> Response:
     """Return the board of one region or all, one workload and one load; what is not known here is
     taken as not chosen.
@@ -86,6 +88,7 @@ def page(
         workload=workload or fleet.schedule.workloads[0],
         load=Load(load) if load in set(Load) else Load.SINGLE,
         renews=refresh != "off",
+        after=after.replace("\0", ""),
     )
     asked = Filter(
         regions=frozenset({choice.region} if choice.region else ()),
@@ -94,7 +97,7 @@ def page(
     )
     try:
         with one_moment(centre.pool) as connection:
-            found = read_board(connection, fleet, asked, now)
+            found = read_board(connection, fleet, asked, now, Part(after=choice.after))
     except StoreError as error:
         log.event(logger, "store.failed", level=logging.WARNING, reason=str(error))
         return _broken(fleet, now)
@@ -119,6 +122,7 @@ def page_text(board: Board, fleet: Fleet, choice: Choice) -> str:
             notices=notices_of(board, fleet, choice),
             sections=make_sections(board, choice, board.at),
             legend=legend_of(board, choice),
+            pages=page_links(board, choice),
         )
     )
 

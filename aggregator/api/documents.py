@@ -1,7 +1,5 @@
-"""Board and status as JSON documents. Pure; moments are RFC 3339 with Z, unknown is null."""
+"""Board, series and status as JSON documents. Pure; moments are RFC 3339, unknown is null."""
 
-import hashlib
-import json
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
@@ -9,6 +7,7 @@ from typing import Any
 from aggregator.board import Board, BoardEndpoint, BoardSeries
 from aggregator.cells import Cell, Latest, Statistic
 from aggregator.rows import WorkerRow
+from aggregator.series import OneSeries, SeriesPage
 from aggregator.standing import RegionStanding
 from aggregator.status import FailingEndpoint, Status
 from pacewatch.words.figures import DEFINITION
@@ -36,6 +35,7 @@ def board_document(board: Board) -> Document:
             }
             for model in board.models
         ],
+        "next": board.next_after,
     }
 
 
@@ -60,11 +60,33 @@ def status_document(status: Status) -> Document:
     }
 
 
-def entity_tag(document: Document) -> str:
-    """Return a tag that changes with anything in the document but the moment it was made."""
-    kept = {name: value for name, value in document.items() if name != "at"}
-    text = json.dumps(kept, sort_keys=True, separators=(",", ":"))
-    return f'W/"{hashlib.sha256(text.encode()).hexdigest()[:32]}"'
+def series_document(page: SeriesPage) -> Document:
+    """Return the document of `/api/series`."""
+    return {
+        "at": to_rfc3339(page.at),
+        "simulated": page.simulated,
+        "definition": DEFINITION,
+        "window_s": int(page.window.total_seconds()),
+        "series": [_one_series(one) for one in page.series],
+        "next": page.next_after,
+    }
+
+
+def _one_series(one: OneSeries) -> Document:
+    facts, row = one.facts, one.row
+    return {
+        "series": row.series_id,
+        "endpoint": row.endpoint,
+        "provider": facts.provider,
+        "model": facts.model,
+        "precision": facts.precision,
+        "region": row.region,
+        "workload": row.workload,
+        "load": row.load,
+        "simulated": row.simulated,
+        "active": facts.active,
+        **_cell(one.cell),
+    }
 
 
 def _moment(moment: datetime | None) -> str | None:

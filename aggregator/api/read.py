@@ -1,4 +1,4 @@
-"""`GET /api/board`, `/api/status` and `/api/runs/{id}`: what board and terminal show, as JSON."""
+"""`GET /api/board`, `/api/series`, `/api/status`, `/api/runs/{id}`: all that is shown, as JSON."""
 
 from typing import Annotated
 from uuid import UUID
@@ -7,50 +7,59 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import JSONResponse
 
 from aggregator.api.centre import AtCentre
-from aggregator.api.documents import board_document, entity_tag, status_document
+from aggregator.api.documents import board_document, series_document, status_document
+from aggregator.api.filters import Asked, Word
 from aggregator.api.problems import Problem
 from aggregator.api.run_document import run_document
-from aggregator.board import Filter, read_board
+from aggregator.api.tagged import UNCHANGED, tagged
+from aggregator.board import MOST_ENDPOINTS, Part, read_board
 from aggregator.rows import one_moment
 from aggregator.runs import read_run
+from aggregator.series import read_series
 from aggregator.status import read_status
-from pacewatch.words.slot import Load
 
 router = APIRouter(prefix="/api", tags=["read"])
 
-Names = Annotated[list[str] | None, Query(max_length=100)]
-"""A filter that may be given several times; left out, it lets everything through."""
 
-
-@router.get("/board", response_class=JSONResponse)
-def board(  # noqa: PLR0913 - five filters
+@router.get("/board", response_class=JSONResponse, responses=UNCHANGED)
+def board(
     request: Request,
     centre: AtCentre,
-    model: Names = None,
-    provider: Names = None,
-    region: Names = None,
-    workload: Names = None,
-    load: Annotated[list[Load] | None, Query(max_length=2)] = None,
+    asked: Asked,
+    after: Annotated[Word, Query(description="The `next` of the part before.")] = "",
+    limit: Annotated[int, Query(ge=1, le=500, description="Endpoints of a part.")] = MOST_ENDPOINTS,
 ) -> Response:
     """Return models with their endpoints, medians pooled over the regions and of each region.
 
-    Each filter may be given several times. With `If-None-Match` of an unchanged board: 304.
+    Each filter may be given several times. A part holds whole models, by name; `next` is null in
+    the last one. With `If-None-Match` of an unchanged board: 304.
     """
-    asked = Filter(
-        models=frozenset(model or ()),
-        providers=frozenset(provider or ()),
-        regions=frozenset(region or ()),
-        workloads=frozenset(workload or ()),
-        loads=frozenset(map(str, load or ())),
-    )
+    now = centre.clock()
+    part = Part(after=after, endpoints=limit)
+    with one_moment(centre.pool) as connection:
+        found = read_board(connection, centre.fleet, asked, now, part)
+    return tagged(request, board_document(found))
+
+
+@router.get("/series", response_class=JSONResponse, responses=UNCHANGED)
+def series(
+    request: Request,
+    centre: AtCentre,
+    asked: Asked,
+    after: Annotated[
+        int, Query(ge=0, le=2**31 - 1, description="The `next` of the page before.")
+    ] = 0,
+    limit: Annotated[int, Query(ge=1, le=1_000, description="Series of a page.")] = 200,
+) -> Response:
+    """Return series one by one, each with the statistics of its window.
+
+    Each filter may be given several times. `next` is null on the last page. With `If-None-Match`
+    of an unchanged page: 304.
+    """
     now = centre.clock()
     with one_moment(centre.pool) as connection:
-        found = read_board(connection, centre.fleet, asked, now)
-    document = board_document(found)
-    headers = {"ETag": entity_tag(document), "Cache-Control": "no-cache"}
-    if headers["ETag"] in request.headers.get("if-none-match", ""):
-        return Response(status_code=304, headers=headers)
-    return JSONResponse(document, headers=headers)
+        found = read_series(connection, centre.fleet, asked, now, after=after, limit=limit)
+    return tagged(request, series_document(found))
 
 
 @router.get("/status", response_class=JSONResponse)

@@ -9,7 +9,26 @@ select endpoint, provider, provider_name, model, precision, protocol, importance
 from endpoint
 order by endpoint;
 
--- name: select_series
+-- name: select_board_models
+-- the models that are on the board, with how many endpoints they have; an empty filter asks for all
+select model, count(*) as endpoints
+from endpoint e
+where (%(models)s::text[] = '{}' or e.model = any(%(models)s))
+  and (%(providers)s::text[] = '{}' or e.provider = any(%(providers)s))
+  and (%(precisions)s::text[] = '{}' or e.precision = any(%(precisions)s))
+  and e.model collate "C" > %(after)s
+  and exists (
+    select from series s
+    left join series_stat st using (series_id)
+    where s.endpoint = e.endpoint
+      and (%(regions)s::text[] = '{}' or s.region = any(%(regions)s))
+      and (%(workloads)s::text[] = '{}' or s.workload = any(%(workloads)s))
+      and (%(loads)s::text[] = '{}' or s.load = any(%(loads)s))
+      and (e.active or st.newest_at > %(since)s))
+group by model
+order by model collate "C"
+
+-- name: select_board_series
 -- a series without statistics yet counts as one with none: its counters stand at 0
 select s.series_id, s.endpoint, s.region, s.workload, s.load, s.simulated,
        coalesce(st.runs, 0) as runs, coalesce(st.requests, 0) as requests, coalesce(st.good, 0) as good,
@@ -23,7 +42,69 @@ select s.series_id, s.endpoint, s.region, s.workload, s.load, s.simulated,
        coalesce(st.tried, 0) as tried, coalesce(st.succeeded, 0) as succeeded
 from series s
 left join series_stat st using (series_id)
-order by s.endpoint, s.region, s.workload, s.load, s.simulated;
+join endpoint e using (endpoint)
+where e.model = any(%(shown)s)
+  and (%(providers)s::text[] = '{}' or e.provider = any(%(providers)s))
+  and (%(precisions)s::text[] = '{}' or e.precision = any(%(precisions)s))
+  and (%(regions)s::text[] = '{}' or s.region = any(%(regions)s))
+  and (%(workloads)s::text[] = '{}' or s.workload = any(%(workloads)s))
+  and (%(loads)s::text[] = '{}' or s.load = any(%(loads)s))
+  and (e.active or st.newest_at > %(since)s)
+order by s.endpoint collate "C", s.region collate "C", s.workload, s.load, s.simulated
+
+-- name: select_series_page
+select s.series_id, s.endpoint, s.region, s.workload, s.load, s.simulated,
+       coalesce(st.runs, 0) as runs, coalesce(st.requests, 0) as requests, coalesce(st.good, 0) as good,
+       st.ttft_s, st.answer_s, st.output_tokens_per_s, st.end_to_end_s,
+       coalesce(st.ttft_runs, 0) as ttft_runs, st.ttft_low, st.ttft_high,
+       coalesce(st.answer_runs, 0) as answer_runs, st.answer_low, st.answer_high,
+       coalesce(st.speed_runs, 0) as speed_runs, st.speed_low, st.speed_high,
+       coalesce(st.end_to_end_runs, 0) as end_to_end_runs, st.end_to_end_low, st.end_to_end_high,
+       st.newest_at, st.latest_at, st.latest_run_id, st.latest_outcome, st.latest_ttft_s,
+       st.latest_output_tokens_per_s, st.latest_end_to_end_s, st.last_success_at,
+       coalesce(st.tried, 0) as tried, coalesce(st.succeeded, 0) as succeeded
+from series s
+left join series_stat st using (series_id)
+join endpoint e using (endpoint)
+where s.series_id > %(after)s
+  and (%(models)s::text[] = '{}' or e.model = any(%(models)s))
+  and (%(providers)s::text[] = '{}' or e.provider = any(%(providers)s))
+  and (%(precisions)s::text[] = '{}' or e.precision = any(%(precisions)s))
+  and (%(regions)s::text[] = '{}' or s.region = any(%(regions)s))
+  and (%(workloads)s::text[] = '{}' or s.workload = any(%(workloads)s))
+  and (%(loads)s::text[] = '{}' or s.load = any(%(loads)s))
+  and (e.active or st.newest_at > %(since)s)
+order by s.series_id
+limit %(limit)s
+
+-- name: select_suspect_series
+-- series of probed endpoints whose latest run has a request that ended badly
+select s.series_id, s.endpoint, s.region, s.workload, s.load, s.simulated,
+       coalesce(st.runs, 0) as runs, coalesce(st.requests, 0) as requests, coalesce(st.good, 0) as good,
+       st.ttft_s, st.answer_s, st.output_tokens_per_s, st.end_to_end_s,
+       coalesce(st.ttft_runs, 0) as ttft_runs, st.ttft_low, st.ttft_high,
+       coalesce(st.answer_runs, 0) as answer_runs, st.answer_low, st.answer_high,
+       coalesce(st.speed_runs, 0) as speed_runs, st.speed_low, st.speed_high,
+       coalesce(st.end_to_end_runs, 0) as end_to_end_runs, st.end_to_end_low, st.end_to_end_high,
+       st.newest_at, st.latest_at, st.latest_run_id, st.latest_outcome, st.latest_ttft_s,
+       st.latest_output_tokens_per_s, st.latest_end_to_end_s, st.last_success_at,
+       coalesce(st.tried, 0) as tried, coalesce(st.succeeded, 0) as succeeded
+from series s
+left join series_stat st using (series_id)
+join endpoint e using (endpoint)
+where e.active and s.region = any(%(regions)s) and st.latest_outcome <> 'ok'
+order by s.endpoint collate "C", s.region collate "C", s.workload, s.load, s.simulated
+
+-- name: count_measured
+-- endpoints that are probed and have a run in the window
+select count(*) as endpoints
+from endpoint e
+where e.active and exists (
+    select from series s join series_stat st using (series_id)
+    where s.endpoint = e.endpoint and s.region = any(%(regions)s) and st.newest_at > %(since)s)
+
+-- name: select_workloads
+select distinct workload from series order by 1
 
 -- name: select_scraped_series
 -- of the same series what metrics tell
@@ -55,20 +136,6 @@ select region, worker, version, catalog, last_seen_at, clock_offset_s, cardinali
        outbox_runs, budget_left_usd, rate_limits
 from worker
 order by region, worker;
-
--- name: select_run_figures
--- each run's own figures, by series: what a median over several regions is taken of
-select series_id,
-       array_agg(ttft_s) filter (where ttft_s is not null) as ttft_s,
-       array_agg(answer_s) filter (where answer_s is not null) as answer_s,
-       array_agg(output_tokens_per_s) filter (where output_tokens_per_s is not null)
-           as output_tokens_per_s,
-       array_agg(end_to_end_s) filter (where end_to_end_s is not null) as end_to_end_s
-from run
-where series_id = any (%(series)s)
-  and slot_at > %(after)s and slot_at <= %(now)s
-  and rolls
-group by series_id;
 
 -- name: select_last_runs
 -- the latest two runs of each of the given series, the later one first

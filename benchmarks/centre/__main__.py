@@ -5,19 +5,30 @@ import json
 import os
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from aggregator import rolling
 from centre import ingest, reads
-from centre.served import served
+from centre.served import Aggregator, served
 from centre.store import WINDOW, Size, Store, filled_store, say
 
 FULL = Size(endpoints=1_000, regions=20)
 
+READS: dict[str, Callable[[Store, Aggregator], reads.Read]] = {
+    "scrape": lambda store, served: reads.scrape(store, served, packed=True),
+    "scrape_unpacked": lambda store, served: reads.scrape(store, served, packed=False),
+    "board": reads.board,
+    "page": reads.page,
+    "series": reads.series,
+}
+
 BOUNDS: dict[str, tuple[str, float]] = {
     "ingest_20": ("least", 0.7),
     "scrape": ("most", 4.0),
+    "board": ("most", 3.0),
+    "series": ("most", 3.0),
     "scrape_memory_mb": ("most", 200.0),
     "wrong_statistics": ("most", 0.0),
 }
@@ -60,13 +71,15 @@ def measure(store: Store, folder: Path) -> dict[str, Any]:
     found["four_writers_runs_per_s"] = ingest.together(store, writers=4, count=8)
     found["wrong_statistics"] = wrong_statistics(store)
     with served(store, folder) as aggregator:
-        say("scrape")
-        for name, packed in (("scrape", True), ("scrape_unpacked", False)):
-            one = reads.scrape(store, aggregator, packed=packed)
+        for name, read in READS.items():
+            say(name)
+            one = read(store, aggregator)
             found[name] = one.ratio
             found[f"{name}_s"] = {"took": one.took_s, "bare": one.bare_s}
             found[f"{name}_mb"] = one.size / 1e6
-            found["scrape_samples"] = one.samples
+            if name == "scrape":
+                found["scrape_samples"] = one.samples
+        say("scrapes while runs are pushed")
         found["scrape_memory_mb"], found["scrape_while_runs_per_s"] = reads.scrape_memory_mb(
             store, aggregator
         )

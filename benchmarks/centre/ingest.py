@@ -6,26 +6,11 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from aggregator import db, ingest
+from aggregator import ingest
 from aggregator.admission import read_pushed
 from centre.pushing import batches, region_of
+from centre.recorder import Recorder
 from centre.store import WINDOW, Store
-
-
-class Recorder:
-    """A connection that notes what is executed on it."""
-
-    def __init__(self, connection: db.Connection) -> None:
-        self._connection = connection
-        self.done: list[tuple[str, Any]] = []
-
-    def execute(self, query: str, values: Any = None) -> Any:
-        """Execute, and note it."""
-        self.done.append((query, values))
-        return self._connection.execute(query, values)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._connection, name)
 
 
 class UndoneError(Exception):

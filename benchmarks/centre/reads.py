@@ -8,20 +8,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from aggregator import db
-from aggregator.db import queries
+from aggregator.board import Filter, read_board
+from aggregator.metrics import make_page, read_all
 from aggregator.regions import Scope, issue_token
+from aggregator.series import read_series
 from centre.pushing import batches, region_of
 from centre.served import Aggregator, bare
-from centre.store import Store
+from centre.store import WINDOW, Store
+from pacewatch.words.fleet import Fleet
 
-SCRAPED = (
-    "select_endpoints",
-    "select_scraped_series",
-    "select_place_counters",
-    "select_outcome_counters",
-    "select_missed_counters",
-    "select_workers",
-)
 TIMES = 5
 
 
@@ -41,21 +36,60 @@ class Read:
         return self.took_s / self.bare_s
 
 
-def best(times: int, act: Callable[[], float]) -> float:
-    """Return the least of so many times."""
-    return min(act() for _ in range(times))
-
-
 def scrape(store: Store, served: Aggregator, *, packed: bool) -> Read:
     """Scrape as Prometheus does, or without compression."""
     encoding = "gzip" if packed else "identity"
-    answers = [served.ask("/metrics", accept_encoding=encoding) for _ in range(TIMES)]
+
+    def rows(connection: db.Connection) -> None:
+        list(make_page(read_all(connection), now=store.now, window=WINDOW))
+
+    return in_turns(served, "/metrics", bare(store, rows), accept_encoding=encoding)
+
+
+def board(store: Store, served: Aggregator) -> Read:
+    """Ask for the first part of the board."""
+    fleet = Fleet(regions={}, catalog={}, endpoints=())
+
+    def rows(connection: db.Connection) -> None:
+        read_board(connection, fleet, Filter(), store.now)
+
+    return in_turns(served, "/api/board", bare(store, rows))
+
+
+def page(store: Store, served: Aggregator) -> Read:
+    """Ask for the board as a page."""
+    fleet = Fleet(regions={}, catalog={}, endpoints=())
+    asked = Filter(workloads=frozenset({"standard"}), loads=frozenset({"single"}))
+
+    def rows(connection: db.Connection) -> None:
+        read_board(connection, fleet, asked, store.now)
+
+    return in_turns(served, "/", bare(store, rows))
+
+
+def series(store: Store, served: Aggregator) -> Read:
+    """Ask for a page of series."""
+    fleet = Fleet(regions={}, catalog={}, endpoints=())
+
+    def rows(connection: db.Connection) -> None:
+        read_series(connection, fleet, Filter(), store.now, after=0, limit=200)
+
+    return in_turns(served, "/api/series", bare(store, rows))
+
+
+def in_turns(served: Aggregator, path: str, bare: Callable[[], float], **headers: str) -> Read:
+    """Ask and read a few times, in turns; return the best of both."""
+    served.ask(path, **headers)
+    bare()
+    answers, alone = [], []
+    for _ in range(TIMES):
+        answers.append(served.ask(path, **headers))
+        alone.append(bare())
     assert {answer.status for answer in answers} == {200}
-    rows = [(queries("read")[name], {}) for name in SCRAPED]
     body = answers[-1].body
     return Read(
         took_s=min(answer.took_s for answer in answers),
-        bare_s=best(TIMES, lambda: bare(store, *rows)),
+        bare_s=min(alone),
         size=answers[-1].size,
         samples=body.count(b"\n") - body.count(b"\n# ") - body.startswith(b"# "),
     )

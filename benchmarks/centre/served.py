@@ -6,12 +6,16 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from aggregator.db import psycopg
+import psycopg
+
+from aggregator import db
+from aggregator.rows import one_moment
+from centre.recorder import Recorder
 from centre.store import Store
 from pacewatch.stack.ports import kept_port
 
@@ -105,11 +109,22 @@ def _wait(made: Aggregator, process: subprocess.Popen[bytes]) -> None:
     raise SystemExit("the aggregator does not answer")
 
 
-def bare(store: Store, *queries: tuple[str, dict[str, object]]) -> float:
-    """Return how long psycopg alone takes for the queries in one snapshot, rows and all."""
-    with psycopg.connect(store.url) as connection:
-        connection.execute("set transaction isolation level repeatable read, read only")
+def bare(store: Store, read: Callable[[db.Connection], object]) -> Callable[[], float]:
+    """Return what times psycopg alone with the queries that a reading makes, rows and all, in one
+    snapshot.
+    """
+    with one_moment(store.pool) as connection:
+        recorder = Recorder(connection)
+        read(recorder)  # type: ignore[arg-type]
+    kept = psycopg.connect(store.url)
+
+    def once() -> float:
+        kept.execute("set transaction isolation level repeatable read, read only")
         started = time.perf_counter()
-        for query, values in queries:
-            connection.execute(query, values).fetchall()
-        return time.perf_counter() - started
+        for query, values in recorder.done:
+            kept.execute(query, values).fetchall()
+        took_s = time.perf_counter() - started
+        kept.rollback()
+        return took_s
+
+    return once

@@ -8,11 +8,11 @@ import pytest
 from fastapi.testclient import TestClient
 from support.boards import ENDPOINTS, HOSTILE, board_fleet, fill, filled_pool, samples_of
 from support.centre import migrated_pool
+from support.pooled import pooled_median
 from support.records import NOON
 from support.servers import embedded_postgres, fresh_database
 
 from aggregator.api.app import create_app
-from aggregator.pooled import pooled_median
 from pacewatch.words.slot import Load
 from pacewatch.words.text import speed_text
 
@@ -169,6 +169,83 @@ def test_a_filter_leaves_what_it_names(client, query, endpoints, regions, loads)
     assert endpoints == set(found)
     assert regions == {region for one in series for region in one["regions"]}
     assert loads is None or loads == {one["load"] for one in series}
+
+
+def parts_of(client, path, query):
+    """All parts of a long answer, from the first to the one without a next."""
+    parts, after = [], ""
+    while after is not None:
+        answer = client.get(path, params={**query, **({"after": after} if after else {})})
+        assert answer.status_code == 200
+        parts.append(answer.json())
+        after = parts[-1]["next"]
+    return parts
+
+
+@pytest.mark.parametrize(("limit", "parts"), [(1, 3), (5, 3), (6, 2), (7, 1), (100, 1)])
+def test_a_long_board_comes_in_parts_of_whole_models(client, limit, parts):
+    found = parts_of(client, "/api/board", {"limit": limit, "load": "single"})
+
+    assert parts == len(found)
+    together = [model for part in found for model in part["models"]]
+    assert document(client, "?load=single")["models"] == together
+
+
+def test_a_further_part_of_the_page_holds_the_models_after_the_one_that_is_named(client):
+    rest = page_of(client, "?after=glm-5.2")
+    end = page_of(client, "?after=zzz%00")
+
+    names = [
+        attributes["id"] for tag, attributes in rest.tags if tag == "th" and "id" in attributes
+    ]
+    assert names == ["gpt-oss-120b", "mercury-2"]
+    links = [attributes.get("href") for tag, attributes in rest.tags if tag == "a"]
+    assert "/?workload=short&load=single" in links
+    assert "No model comes after" in "".join(end.words)
+
+
+def test_series_stand_one_by_one_with_what_the_board_says_of_their_region(client):
+    found = [
+        series
+        for part in parts_of(client, "/api/series", {"limit": 5})
+        for series in part["series"]
+    ]
+
+    ids = [series["series"] for series in found]
+    assert ids == sorted(set(ids))
+    board = {
+        (endpoint["endpoint"], region, series["workload"], series["load"]): cell
+        for endpoint in endpoints_of(document(client)).values()
+        for series in endpoint["series"]
+        for region, cell in series["regions"].items()
+    }
+    assert len(board) == len(found)
+    for series in found:
+        key = tuple(series[name] for name in ("endpoint", "region", "workload", "load"))
+        cell = board[key]
+        assert cell == {name: series[name] for name in cell}
+
+
+def test_series_can_be_asked_for_by_all_that_tells_them_apart(client):
+    query = "?precision=fp8&region=us-east&load=parallel&workload=short&model=gpt-oss-120b"
+
+    (series,) = client.get(f"/api/series{query}").json()["series"]
+
+    assert series["endpoint"] == "own/gpt-oss-120b@fp8#lab"
+    assert series["state"] == "shown"
+    tag = client.get(f"/api/series{query}").headers["etag"]
+    again = client.get(f"/api/series{query}", headers={"If-None-Match": tag})
+    assert again.status_code == 304
+
+
+@pytest.mark.parametrize(
+    "query", ["series?model=a%00b", "series?after=-1", "series?limit=0", "board?limit=501"]
+)
+def test_a_question_that_cannot_be_asked_is_a_problem_document(client, query):
+    answer = client.get(f"/api/{query}")
+
+    assert answer.status_code == 422
+    assert answer.headers["content-type"] == "application/problem+json"
 
 
 def test_a_load_that_is_none_is_refused_with_what_is_allowed(client):

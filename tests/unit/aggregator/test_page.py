@@ -8,9 +8,9 @@ from support.shown import ENDPOINT, NOW, SERIES, WINDOW, WORKER, unmeasured
 from aggregator.board import Board, BoardEndpoint, BoardModel, BoardSeries
 from aggregator.cells import Around, State, pooled_cell, region_cell
 from aggregator.notices import caption_of, legend_of, notices_of
-from aggregator.page import Choice, load_tabs, make_sections, region_tabs, workload_tabs
+from aggregator.page import Choice, load_tabs, make_sections, page_links, region_tabs, workload_tabs
+from aggregator.pooled import Median
 from aggregator.remarks import Tone, remarks_of
-from aggregator.rows import RunFigures
 from aggregator.standing import region_standings
 from pacewatch.words.flag import Figure
 from pacewatch.words.slot import Load
@@ -21,7 +21,7 @@ SLOWER = replace(
 CHOICE = Choice(region=None, workload="standard", load=Load.SINGLE)
 
 
-def series_of(*rows, failing=(), answer_only=(), figures=None):
+def series_of(*rows, failing=(), answer_only=(), pooled=None):
     around = Around(
         now=NOW,
         window=WINDOW,
@@ -32,7 +32,7 @@ def series_of(*rows, failing=(), answer_only=(), figures=None):
     return BoardSeries(
         workload="standard",
         load=Load(rows[0].load),
-        pooled=pooled_cell(cells, figures or {}),
+        pooled=pooled_cell(cells, pooled or {}),
         regions=cells,
     )
 
@@ -77,17 +77,8 @@ def test_an_interval_says_how_often_it_holds_the_median(runs, percent):
 
 
 def test_a_bar_over_several_regions_bears_a_tick_for_each_of_them():
-    figures = {
-        region: RunFigures(
-            series_id=place,
-            ttft_s=[0.3] * 6,
-            answer_s=None,
-            output_tokens_per_s=[speed] * 6,
-            end_to_end_s=None,
-        )
-        for place, (region, speed) in enumerate({"eu-west": 477.6, "us-east": 238.8}.items())
-    }
-    (line,) = lines_of(series_of(SERIES, replace(SLOWER, region="us-east"), figures=figures))
+    pooled = {Figure.SPEED: Median(value=358.2, low=240.0, high=470.0, runs=12)}
+    (line,) = lines_of(series_of(SERIES, replace(SLOWER, region="us-east"), pooled=pooled))
 
     assert [mark.text for mark in line.bar.marks] == ["eu-west: 478", "us-east: 239"]
     assert [mark.at for mark in line.bar.marks] == ["100.0%", "50.0%"]
@@ -241,3 +232,14 @@ def test_caption_and_legend_say_what_is_shown():
     assert "95 % confidence (90 % at five runs)" in legend_of(board_of(), parallel)
     assert "90 %" not in legend_of(board_of(), CHOICE)
     assert "ticks" in legend_of(board_of(regions=("eu-west", "us-east")), CHOICE)
+
+
+def test_a_long_board_links_its_other_parts():
+    whole, first = board_of(series_of(SERIES)), board_of(series_of(SERIES), next_after="m")
+    later = replace(CHOICE, after="k")
+
+    assert page_links(whole, CHOICE) == ()
+    (on,) = page_links(first, CHOICE)
+    assert on.address == "/?workload=standard&load=single&after=m"
+    assert [link.text for link in page_links(first, later)] == ["first models", "models after m"]
+    assert page_links(whole, later)[0].address == "/?workload=standard&load=single"

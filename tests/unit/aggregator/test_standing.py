@@ -2,7 +2,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from support.shown import ENDPOINT, NOW, SERIES, STORE, WINDOW, WORKER, unmeasured
+from support.shown import ENDPOINT, NOW, SERIES, STORE, WORKER, unmeasured
 
 from aggregator.rows import LastRun
 from aggregator.standing import (
@@ -93,9 +93,9 @@ def status(**changes):
         "regions": region_standings(["eu-west"], [WORKER], NOW),
         "active": {ENDPOINT.endpoint: ENDPOINT},
         "series": [SERIES],
+        "measured": 1,
         "failing": frozenset(),
         "now": NOW,
-        "window": WINDOW,
     } | changes
     return make_status(values.pop("store", STORE), **values)
 
