@@ -13,11 +13,12 @@ from pacewatch.words.slot import Load
 FIGURES = (Figure.SPEED, Figure.TTFT, Figure.ANSWER, Figure.END_TO_END)
 """The figures that are shown, in their order."""
 
-_STEMS = {
+STEMS = {
     Figure.SPEED: "speed",
     Figure.TTFT: "ttft",
     Figure.ANSWER: "answer",
     Figure.END_TO_END: "end_to_end",
+    Figure.STALL: "stall",
 }
 """What the columns of a figure's count and interval begin with."""
 
@@ -147,7 +148,7 @@ def pooled_cell(cells: Mapping[str, Cell], pooled: Pooled) -> Cell:
 
 def _own(row: SeriesRow, figure: Figure, enough: int, *, within: bool) -> Statistic:
     stored: Sequence[float | None] | None = getattr(row, figure)
-    stem = _STEMS[figure]
+    stem = STEMS[figure]
     runs: int = getattr(row, f"{stem}_runs")
     if not within:
         return Statistic()

@@ -84,7 +84,7 @@ def dispatch_once(app: Celery, pool: Pool, file: FleetFile, now: datetime) -> Ti
 def keep_up_once(pool: Pool, file: FleetFile, now: datetime) -> Kept:
     """Do one upkeep of the store."""
     kept = keep_up(pool, file.current(now).fleet, now)
-    if kept.made or kept.dropped or kept.taken_up:
+    if kept.made or kept.dropped or kept.taken_up or kept.rolled_up:
         log.event(
             logger,
             "store.kept_up",
@@ -92,6 +92,7 @@ def keep_up_once(pool: Pool, file: FleetFile, now: datetime) -> Kept:
             dropped=kept.dropped,
             refreshed=kept.refreshed,
             taken_up=kept.taken_up,
+            rolled_up=kept.rolled_up,
         )
     return kept
 

@@ -2,12 +2,12 @@
 
 The first execution of a run that measured something wins whole. Purpose and moment are the slot's,
 never the record's. Locks are taken in one order by everybody: slots, series, their statistics,
-runs, the tables of executions, counters; in each by key.
+runs, the tables of executions, days that are due, counters; in each by key.
 """
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
@@ -15,6 +15,7 @@ from psycopg.types.json import Json
 
 from aggregator import rolling
 from aggregator.admission import Pushed, Result, Status, Way, admit
+from aggregator.days import mark_due
 from aggregator.db import Connection, queries
 from aggregator.measured import Planned, planned_of, rows_of
 from aggregator.tally import Tally
@@ -77,6 +78,7 @@ class Intake:
         fresh |= self._insert_duplicates(beaten)
         lost = {execution.key for execution in beaten}
         results = [self._follow(pushed, fresh, lost) for pushed in admitted]
+        self._mark_days()
         self._mark_slots()
         self.tally.write_series(self.connection)
         return results
@@ -257,6 +259,13 @@ class Intake:
             self.states[planned.run_id] = "run"
             if planned.rolls:
                 self.tally.count_series(run, self.brought[key], planned.slot_at)
+
+    def _mark_days(self) -> None:
+        """Have the daily statistics made anew of days that are over."""
+        today = self.now.astimezone(UTC).date()
+        days = {self.slots[run_id].slot_at.astimezone(UTC).date() for run_id, _ in self.brought}
+        if late := {day for day in days if day < today}:
+            mark_due(self.connection, late)
 
     def _mark_slots(self) -> None:
         if self.missed:

@@ -11,12 +11,13 @@ import psycopg
 from psycopg import sql
 
 from aggregator.db import Connection, queries
+from pacewatch.words.retention import Retention
 
 PARTITION_LOCK = 8_420_002
 """Key of the advisory lock that one process holds while it makes or drops partitions."""
 
-KEPT = {"run": timedelta(days=400), "timing": timedelta(days=400), "timeline": timedelta(days=14)}
-"""How long the rows of each partitioned table are kept."""
+TABLES = ("run", "timing", "timeline")
+"""The tables that have partitions of a day."""
 
 AHEAD = 3
 """Days from today on whose partitions stand ready."""
@@ -38,32 +39,33 @@ def make_days(connection: Connection, days: Iterable[date]) -> list[str]:
         connection.execute("select pg_advisory_xact_lock(%s)", (PARTITION_LOCK,))
         there = {row["partition"] for row in _partitions(connection)}
         missing = [
-            (table, day) for table in KEPT for day in wanted if _name(table, day) not in there
+            (table, day) for table in TABLES for day in wanted if _name(table, day) not in there
         ]
         for table, day in missing:
             _make(connection, table, day)
     return [_name(table, day) for table, day in missing]
 
 
-def drop_old_days(connection: Connection, now: datetime) -> list[str]:
+def drop_old_days(connection: Connection, retention: Retention, now: datetime) -> list[str]:
     """Drop the partitions whose last moment is older than their table keeps; return their names.
 
     One transaction a partition; one that is in use for longer than two seconds is left for the
     next time.
     """
+    kept = {"run": retention.timings, "timing": retention.timings, "timeline": retention.timelines}
     with connection.transaction():
         found = _partitions(connection)
     old = [
         row["partition"]
         for row in found
-        if _day(row["partition"]) < (now - KEPT[row["parent"]]).astimezone(UTC).date()
+        if _day(row["partition"]) < (now - kept[row["parent"]]).astimezone(UTC).date()
     ]
     return [name for name in old if _drop(connection, name)]
 
 
 def _partitions(connection: Connection) -> list[dict[str, str]]:
     return connection.execute(
-        queries("upkeep")["list_partitions"], {"parents": list(KEPT)}
+        queries("upkeep")["list_partitions"], {"parents": list(TABLES)}
     ).fetchall()
 
 

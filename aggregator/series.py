@@ -6,9 +6,10 @@ from datetime import datetime, timedelta
 from aggregator.around import read_around
 from aggregator.board import Filter
 from aggregator.cells import Cell, region_cell
-from aggregator.db import Connection
+from aggregator.db import Connection, queries
 from aggregator.rows import EndpointRow, SeriesRow, read_rows, read_store
 from pacewatch.words.fleet import Fleet
+from pacewatch.words.slot import Load
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +41,7 @@ def read_series(  # noqa: PLR0913 - a page of them
     window = timedelta(seconds=fleet.schedule.window_s)
     store = read_store(connection)
     known = {row.endpoint: row for row in read_rows(connection, EndpointRow, "select_endpoints")}
-    values = {**asked.values(), "since": now - window, "after": after, "limit": limit + 1}
+    values = {**asked.values(), "after": after, "limit": limit + 1}
     found = read_rows(connection, SeriesRow, "select_series_page", **values)
     rows = found[:limit]
     around = read_around(connection, rows, now, window)
@@ -54,3 +55,9 @@ def read_series(  # noqa: PLR0913 - a page of them
         ),
         next_after=rows[-1].series_id if len(found) > limit else None,
     )
+
+
+def read_load(connection: Connection, series: int) -> Load | None:
+    """Return the load of the series of that id; None where there is none."""
+    row = connection.execute(queries("read")["select_load"], {"series": series}).fetchone()
+    return None if row is None else Load(row["load"])

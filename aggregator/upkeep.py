@@ -8,15 +8,13 @@ from datetime import datetime, timedelta
 
 from aggregator import rolling
 from aggregator.admission import Result, Status, read_pushed
+from aggregator.days import roll_up
 from aggregator.db import Connection, Pool, queries, translated
 from aggregator.ingest import take_in
 from aggregator.intake import knowledge
-from aggregator.partitions import KEPT, days_ahead, drop_old_days, make_days
+from aggregator.partitions import days_ahead, drop_old_days, make_days
 from aggregator.reading import unpacked
 from pacewatch.words.fleet import Fleet
-
-KEPT_EXECUTIONS = timedelta(days=400)
-"""How long executions that took no run's key are kept: as long as the runs."""
 
 KEPT_WORKERS = timedelta(days=7)
 """How long a silent worker is shown, where its region has been heard of since."""
@@ -36,6 +34,8 @@ class Kept:
     """Series whose window had lost a run."""
     taken_up: int
     """Records that had been put aside and are known now."""
+    rolled_up: int
+    """Days whose statistics were made."""
 
 
 def keep_up(pool: Pool, fleet: Fleet, now: datetime) -> Kept:
@@ -43,10 +43,17 @@ def keep_up(pool: Pool, fleet: Fleet, now: datetime) -> Kept:
     made = make_ahead(pool, fleet, now)
     refreshed = age_windows(pool, fleet, now)
     taken_up = take_up_aside(pool, fleet, now)
+    rolled_up = roll_up(pool, fleet.retention, now)
     dropped = drop_old(pool, fleet, now)
     with translated(), pool.connection() as connection:
         connection.execute(queries("upkeep")["note_upkeep"], {"now": now})
-    return Kept(made=tuple(made), dropped=tuple(dropped), refreshed=refreshed, taken_up=taken_up)
+    return Kept(
+        made=tuple(made),
+        dropped=tuple(dropped),
+        refreshed=refreshed,
+        taken_up=taken_up,
+        rolled_up=rolled_up,
+    )
 
 
 def make_ahead(pool: Pool, fleet: Fleet, now: datetime) -> list[str]:
@@ -59,9 +66,10 @@ def drop_old(pool: Pool, fleet: Fleet, now: datetime) -> list[str]:
     """Drop partitions, slots, executions and workers that are too old; return the partitions'
     names.
     """
-    named, before = queries("upkeep"), now - KEPT["run"]
+    named, retention = queries("upkeep"), fleet.retention
+    before = now - retention.timings
     with translated(), pool.connection() as connection:
-        dropped = drop_old_days(connection, now)
+        dropped = drop_old_days(connection, retention, now)
         while True:
             with connection.transaction():
                 deleted = connection.execute(
@@ -71,9 +79,13 @@ def drop_old(pool: Pool, fleet: Fleet, now: datetime) -> list[str]:
                 break
         for name in ("delete_old_unrun", "delete_old_aside", "delete_old_duplicates"):
             with connection.transaction():
-                connection.execute(named[name], {"before": now - KEPT_EXECUTIONS})
+                connection.execute(named[name], {"before": before})
         with connection.transaction():
             connection.execute(named["delete_old_workers"], {"before": now - KEPT_WORKERS})
+        if retention.rollups_days is not None:
+            old = now.date() - timedelta(days=retention.rollups_days)
+            with connection.transaction():
+                connection.execute(queries("days")["delete_old_days"], {"before": old})
     return dropped
 
 

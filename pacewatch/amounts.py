@@ -1,4 +1,6 @@
-"""How often, how much and for how much: the file's schedule, workloads, accounts and spending."""
+"""How often, how much, for how much and for how long: the file's schedule, workloads, accounts,
+spending and store.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -9,6 +11,7 @@ from pacewatch.catalog import Catalog, read_rate_limit
 from pacewatch.tables import Table, suggestion
 from pacewatch.words.endpoint import PART, RateLimit
 from pacewatch.words.fleet import DEMO_SCHEDULE, Schedule, Spending
+from pacewatch.words.retention import Retention
 from pacewatch.words.slot import WORKLOADS, Workload
 from pacewatch.words.spending import Caps
 
@@ -19,6 +22,7 @@ LEAST_INPUT_TOKENS = 16
 """A shorter prompt has no room for what it asks."""
 
 _MOST = 1_000_000_000_000
+_MOST_DAYS = 36_500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,6 +112,31 @@ def read_schedule(table: Table, known: Mapping[str, Workload], *, simulated: boo
     rows.close()
     given = {key: value for key, value in read.items() if value is not None}
     return replace(base, workloads=workloads or base.workloads, **given)
+
+
+def read_retention(table: Table, schedule: Schedule) -> Retention:
+    """Return how long the centre keeps what it has."""
+    rows, base = table.table("store"), Retention()
+    timelines = rows.whole("timelines_days", low=1, high=_MOST_DAYS)
+    timings = rows.whole("timings_days", low=1, high=_MOST_DAYS)
+    rollups = rows.whole("rollups_days", low=1, high=_MOST_DAYS)
+    size_gb = rows.number("size_gb", low=0.1, high=1_000_000)
+    rows.close()
+    found = Retention(
+        timelines_days=timelines or base.timelines_days,
+        timings_days=timings or base.timings_days,
+        rollups_days=rollups,
+        size_gb=size_gb,
+    )
+    least = schedule.window_s // DAY_S + 2  # a day's rows go as a whole, when the last one is old
+    if found.timings_days < least:
+        rows.fault(
+            "timings_days",
+            f"{found.timings_days} is too short for the window (allowed: {least} or more)",
+        )
+    if found.timelines_days > found.timings_days:
+        rows.fault("timelines_days", "is longer than timings_days (allowed: as long, or less)")
+    return found
 
 
 def read_spending(table: Table, accounts: Mapping[str, Account]) -> Spending:

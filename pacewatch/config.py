@@ -12,6 +12,7 @@ from typing import Any
 from pacewatch.amounts import (
     Account,
     read_accounts,
+    read_retention,
     read_schedule,
     read_spending,
     read_workloads,
@@ -105,6 +106,7 @@ def read_fleet(
     accounts = read_accounts(table, catalog, {endpoint.provider for endpoint in known.values()})
     schedule = read_schedule(table, workloads, simulated=simulated)
     spending = read_spending(table, accounts)
+    retention = read_retention(table, schedule)
     quantiles = table.texts("quantiles", allowed=tuple(QUANTILES)) or ()
     known = {
         key: _settled(one, accounts, spending, simulated=simulated) for key, one in known.items()
@@ -126,6 +128,7 @@ def read_fleet(
         workloads=workloads,
         schedule=schedule,
         spending=spending,
+        retention=retention,
         rate_limits=_rate_limits(accounts, catalog),
         simulated=simulated,
         quantiles=tuple(QUANTILES[name] for name in quantiles if name in QUANTILES),

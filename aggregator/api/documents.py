@@ -1,17 +1,20 @@
 """Board, series and status as JSON documents. Pure; moments are RFC 3339, unknown is null."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from aggregator.board import Board, BoardEndpoint, BoardSeries
-from aggregator.cells import Cell, Latest, Statistic
+from aggregator.cells import STEMS, Cell, Latest, Statistic
+from aggregator.days import Day
+from aggregator.pooled import fewest_runs
 from aggregator.rows import WorkerRow
 from aggregator.series import OneSeries, SeriesPage
 from aggregator.standing import RegionStanding
 from aggregator.status import FailingEndpoint, Status
 from pacewatch.words.figures import DEFINITION
-from pacewatch.words.slot import to_rfc3339
+from pacewatch.words.flag import Figure
+from pacewatch.words.slot import Load, to_rfc3339
 
 _QUANTILES = ("p5", "p25", "p50", "p75", "p95")
 
@@ -70,6 +73,32 @@ def series_document(page: SeriesPage) -> Document:
         "series": [_one_series(one) for one in page.series],
         "next": page.next_after,
     }
+
+
+def days_document(series: int, load: Load, days: Sequence[Day], now: datetime) -> Document:
+    """Return the document of `/api/series/{id}/days`."""
+    return {"at": to_rfc3339(now), "series": series, "days": [_day(day, load) for day in days]}
+
+
+def _day(day: Day, load: Load) -> Document:
+    return {
+        "day": day.day.isoformat(),
+        "definition": day.definition,
+        "runs": day.runs,
+        "requests": day.requests,
+        "good": day.good,
+        "cost_usd": day.cost_usd,
+        **{str(figure): _of_day(day, figure, fewest_runs(load)) for figure in Figure},
+    }
+
+
+def _of_day(day: Day, figure: Figure, enough: int) -> Document:
+    """Return a day's quantiles of a figure; with too few runs there is no median."""
+    found: list[float | None] = getattr(day, figure) or [None] * len(_QUANTILES)
+    runs: int = getattr(day, f"{STEMS[figure]}_runs")
+    quantiles = dict(zip(_QUANTILES, found, strict=True))
+    median = quantiles.pop("p50") if runs >= enough else None
+    return {"median": median, "runs": runs, **(quantiles if runs >= enough else {})}
 
 
 def _one_series(one: OneSeries) -> Document:

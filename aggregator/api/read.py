@@ -1,21 +1,28 @@
-"""`GET /api/board`, `/api/series`, `/api/status`, `/api/runs/{id}`: all that is shown, as JSON."""
+"""What is shown, as JSON: the board, series and their days, the status, one run."""
 
+from datetime import date, timedelta
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.responses import JSONResponse
 
 from aggregator.api.centre import AtCentre
-from aggregator.api.documents import board_document, series_document, status_document
+from aggregator.api.documents import (
+    board_document,
+    days_document,
+    series_document,
+    status_document,
+)
 from aggregator.api.filters import Asked, Word
 from aggregator.api.problems import Problem
 from aggregator.api.run_document import run_document
 from aggregator.api.tagged import UNCHANGED, tagged
 from aggregator.board import MOST_ENDPOINTS, Part, read_board
+from aggregator.days import read_days
 from aggregator.rows import one_moment
 from aggregator.runs import read_run
-from aggregator.series import read_series
+from aggregator.series import read_load, read_series
 from aggregator.status import read_status
 
 router = APIRouter(prefix="/api", tags=["read"])
@@ -60,6 +67,29 @@ def series(
     with one_moment(centre.pool) as connection:
         found = read_series(connection, centre.fleet, asked, now, after=after, limit=limit)
     return tagged(request, series_document(found))
+
+
+@router.get("/series/{id}/days", response_class=JSONResponse, responses=UNCHANGED)
+def days(
+    request: Request,
+    centre: AtCentre,
+    id: Annotated[int, Path(ge=1, le=2**31 - 1)],
+    since: date | None = None,
+    until: date | None = None,
+) -> Response:
+    """Return a series' statistics by UTC day: the last 90 days that are over, unless said.
+
+    They stay when the runs themselves are no longer kept.
+    """
+    now = centre.clock()
+    until = until or now.date()
+    since = since or until - timedelta(days=min(90, until.toordinal() - 1))
+    with one_moment(centre.pool) as connection:
+        load = read_load(connection, id)
+        found = read_days(connection, id, since, until)
+    if load is None:
+        raise Problem(404, f"series {id}: unknown (allowed: the ids of /api/series)")
+    return tagged(request, days_document(id, load, found, now))
 
 
 @router.get("/status", response_class=JSONResponse)

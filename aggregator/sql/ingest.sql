@@ -1,5 +1,6 @@
 -- Ingest: one batch, one transaction. Locks are taken in this order by everybody: slot, series,
--- series_stat, run and what hangs on it, the tables of executions, the counters; in each by key.
+-- series_stat, run and what hangs on it, the tables of executions, day_due, the counters; in each
+-- by key.
 
 -- name: find_days_without_partition
 select distinct day

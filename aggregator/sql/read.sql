@@ -53,6 +53,7 @@ where e.model = any(%(shown)s)
 order by s.endpoint collate "C", s.region collate "C", s.workload, s.load, s.simulated
 
 -- name: select_series_page
+-- those of endpoints that are no longer probed too: their days are kept
 select s.series_id, s.endpoint, s.region, s.workload, s.load, s.simulated,
        coalesce(st.runs, 0) as runs, coalesce(st.requests, 0) as requests, coalesce(st.good, 0) as good,
        st.ttft_s, st.answer_s, st.output_tokens_per_s, st.end_to_end_s,
@@ -73,9 +74,11 @@ where s.series_id > %(after)s
   and (%(regions)s::text[] = '{}' or s.region = any(%(regions)s))
   and (%(workloads)s::text[] = '{}' or s.workload = any(%(workloads)s))
   and (%(loads)s::text[] = '{}' or s.load = any(%(loads)s))
-  and (e.active or st.newest_at > %(since)s)
 order by s.series_id
 limit %(limit)s
+
+-- name: select_load
+select load from series where series_id = %(series)s
 
 -- name: select_suspect_series
 -- series of probed endpoints whose latest run has a request that ended badly

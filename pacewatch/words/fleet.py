@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from pacewatch.words.endpoint import Endpoint, RateLimit, endpoint_hash
+from pacewatch.words.retention import DEFAULT_RETENTION, Retention
 from pacewatch.words.slot import WORKLOADS, Load, Workload
 from pacewatch.words.spending import Caps
 
@@ -138,6 +139,7 @@ class Fleet:
     spending: Spending = Spending()
     rate_limits: Mapping[str, RateLimit] = field(default_factory=dict)
     """What a key may ask for of all models of a provider, by the provider's id."""
+    retention: Retention = DEFAULT_RETENTION
     simulated: bool = False
     """True in the demo: every endpoint is the simulator's."""
     quantiles: tuple[float, ...] = ()

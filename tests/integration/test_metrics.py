@@ -15,11 +15,12 @@ from support.servers import fresh_database
 from aggregator import db
 from aggregator.api.app import create_app
 from aggregator.metrics import make_page, read_all
-from aggregator.partitions import KEPT, drop_old_days
+from aggregator.partitions import drop_old_days
 from aggregator.rolling import refresh_aged
 from aggregator.rows import one_moment
 from pacewatch.words.fleet import Schedule
 from pacewatch.words.metrics import METRICS
+from pacewatch.words.retention import Retention
 
 DAYS_3 = timedelta(days=3)
 
@@ -144,9 +145,9 @@ def test_counters_never_fall_while_runs_age_are_pruned_and_come_twice(database_u
             moment = run_slot(RUNS).slot_at + timedelta(days=days)
             refresh_aged(pool, now=moment, window=DAYS_3)
             scraped.append(samples(pool, moment, HOURS_72))
-        pruned = NOON + max(KEPT.values()) + timedelta(days=9)
+        pruned = NOON + Retention().timings + timedelta(days=9)
         with db_connection(database_url) as connection:
-            assert drop_old_days(connection, pruned)
+            assert drop_old_days(connection, Retention(), pruned)
             assert connection.execute("select count(*) as n from run").fetchone()["n"] == 0
         scraped.append(samples(pool, pruned, HOURS_72))
 

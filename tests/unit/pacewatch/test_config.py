@@ -1,3 +1,4 @@
+import re
 from datetime import date
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from pacewatch.config import config_path, load_fleet, read_fleet
 from pacewatch.words.endpoint import Auth, Importance, Limits, RateLimit
 from pacewatch.words.errors import SettingsError
 from pacewatch.words.fleet import DEMO_SCHEDULE, Fleet, Schedule, Spending, base_url_in
+from pacewatch.words.retention import Retention
 from pacewatch.words.slot import WORKLOADS, Workload
 from pacewatch.words.spending import Caps
 
@@ -356,3 +358,27 @@ def test_caps_and_rate_limits_of_a_provider_are_read(read):
     }
     assert fleet.rate_limits == {"groq": RateLimit(requests_per_minute=30, source="our account")}
     assert own.rate_limit == RateLimit(tokens_per_minute=60_000, source="pacewatch.toml")
+
+
+def test_the_store_is_kept_for_as_long_as_the_file_says(read):
+    told = read("[store]\ntimelines_days = 7\ntimings_days = 90\nrollups_days = 800\nsize_gb = 50")
+
+    assert told.retention == Retention(
+        timelines_days=7, timings_days=90, rollups_days=800, size_gb=50
+    )
+    assert read("").retention == Retention(
+        timelines_days=14, timings_days=400, rollups_days=None, size_gb=None
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("timings_days = 4", "timings_days: 4 is too short for the window (allowed: 5 or more)"),
+        ("timelines_days = 401", "timelines_days: is longer than timings_days"),
+        ("size_gb = 0", "size_gb: 0 is out of bounds"),
+    ],
+)
+def test_times_that_cannot_be_kept_are_refused(read, text, fault):
+    with pytest.raises(SettingsError, match=re.escape(f"store.{fault}")):
+        read(f"[store]\n{text}")
