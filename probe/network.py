@@ -18,14 +18,12 @@ from httpcore2 import AsyncNetworkStream
 
 from probe.arrivals import READ_BYTES, Arrivals, BrokenLink
 from probe.channel import Channel
+from probe.kernel import SO_TIMESTAMPNS
 from probe.stamps import Portion
 from probe.together import Start
 
 _TCP_INFO_BYTES, _RTT_AT, _RETRANSMITS_AT = 104, 68, 100
 """Where Linux's struct tcp_info holds tcpi_rtt and tcpi_total_retrans."""
-
-SO_TIMESTAMPNS = 35
-"""As in the headers of Linux on every machine but sparc and parisc."""
 
 _HTTP = b"HTTP/1."
 """How every answer begins."""

@@ -12,7 +12,7 @@ import gc
 import select
 import sys
 from _socket import CMSG_LEN, CMSG_SPACE, SCM_RIGHTS, SOL_SOCKET, socket
-from struct import Struct, error
+from struct import Struct
 from time import clock_gettime_ns, monotonic_ns
 
 from probe.entries import (
@@ -28,6 +28,7 @@ from probe.entries import (
     GRANT,
     WATCH,
 )
+from probe.kernel import STAMP, keep_stamping, segments_in, stamp_in
 from probe.priority import take_priority
 
 FLUSH_NS = 5_000_000
@@ -39,13 +40,8 @@ FLUSH_BYTES = 128 * 1024
 READ_BYTES = 64 * 1024
 """Of one read of a socket."""
 
-_TCP, _TCP_INFO, _TCP_INFO_BYTES, _SEGMENTS_AT = 6, 11, 160, 152
-"""Where Linux's struct tcp_info holds tcpi_data_segs_in."""
-
-_STAMP = Struct("@ll")
-_U32 = Struct("=I")
 _FD = Struct("=i")
-_ANCILLARY_BYTES = CMSG_SPACE(_STAMP.size)
+_ANCILLARY_BYTES = CMSG_SPACE(STAMP.size)
 _PR_SET_PDEATHSIG, _SIGKILL = 1, 9
 _READABLE, _WRITABLE = select.EPOLLIN, select.EPOLLOUT
 
@@ -248,23 +244,6 @@ class Reader:
         return watched.left > 0
 
 
-def stamp_in(ancillary: list[tuple[int, int, bytes]]) -> int:
-    """Return the kernel's stamp on the wall clock, ns; 0 where there is none."""
-    if not ancillary:
-        return 0
-    seconds, ns = _STAMP.unpack(ancillary[0][2])
-    return int(seconds * 1_000_000_000 + ns)
-
-
-def segments_in(sock: socket) -> int:
-    """Return how many packets with data the connection has brought; 0 where that is not told."""
-    try:
-        told = sock.getsockopt(_TCP, _TCP_INFO, _TCP_INFO_BYTES)
-        return int(_U32.unpack_from(told, _SEGMENTS_AT)[0])
-    except (OSError, error):
-        return 0
-
-
 def add_clocks(pending: bytearray) -> None:
     """Add an entry with both clocks at the same moment: the tightest of three readings."""
     best_ns, entry = 1 << 62, b""
@@ -293,5 +272,7 @@ def main() -> None:
     libc = ctypes.CDLL(None, use_errno=True)
     libc.prctl(_PR_SET_PDEATHSIG, _SIGKILL, 0, 0, 0)
     control = socket(-1, -1, -1, int(sys.argv[1]))
+    stamping = keep_stamping()
     control.send(take_priority(libc, sys.argv[2]).encode())
     Reader(control).run()
+    stamping.close()

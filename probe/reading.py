@@ -6,7 +6,6 @@ since the kernel ends the reader with the thread that started it.
 
 import asyncio
 import logging
-import os
 import signal
 import socket
 import subprocess
@@ -14,25 +13,16 @@ import sys
 import threading
 from array import array
 from contextlib import suppress
-from pathlib import Path
 
 from pacewatch.log import event
 from probe.channel import Channel, ReaderLost
+from probe.child import command, environment
 from probe.priority import REALTIME
 
 _LOGGER = logging.getLogger(__name__)
 
-_PROGRAM = """
-import sys
-sys.path.append(sys.argv.pop(1))
-from probe.reader import main
-main()
-"""
-_FOLDER = str(Path(__file__).resolve().parents[1])
 _START_S = 10.0
 _GRACE_S = 1.0
-_KEPT = ("PATH", "LD_LIBRARY_PATH", "SystemRoot")
-"""All of the environment that the reader is given: it needs no key."""
 
 
 class Reading:
@@ -117,17 +107,15 @@ class _Child:
     def _live(self, theirs: socket.socket, best: str) -> None:
         # what ends this process is sent to its whole group: runs in hand are still finished then
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
-        words = [sys.executable, "-I", "-S", "-c", _PROGRAM, _FOLDER, str(theirs.fileno()), best]
-        kept = {name: value for name in _KEPT if (value := os.environ.get(name)) is not None}
         try:
             with theirs:
                 self._process = subprocess.Popen(
-                    words,
+                    command("probe.reader", str(theirs.fileno()), best),
                     pass_fds=(theirs.fileno(),),
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.PIPE,
-                    env=kept,
+                    env=environment(),
                     start_new_session=True,  # where sessions are scheduled as groups: its own
                 )
         except OSError as error:

@@ -29,7 +29,17 @@ app = typer.Typer(
 MOST_FAULTS = 40
 """Sentences that are printed of one error; a file can have thousands of faults."""
 
-COMMAND_FILES = ("up", "check", "probe", "read", "simulate", "grafana", "store", "serve")
+COMMAND_FILES = (
+    "up",
+    "check",
+    "probe",
+    "calibrate",
+    "read",
+    "simulate",
+    "grafana",
+    "store",
+    "serve",
+)
 """Files of this folder, as `--help` lists them; each adds its commands with `add_to(app)` and
 imports heavy things inside them.
 """

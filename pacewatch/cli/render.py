@@ -3,7 +3,8 @@
 import json
 import shutil
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -20,6 +21,9 @@ WIDTH_OF_A_PIPE = 100
 
 WIDE = 110
 """Columns from which on a table has all its columns."""
+
+_CLEAR = "\r\x1b[2K"
+"""Goes to the start of the line and empties it."""
 
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 
@@ -108,6 +112,25 @@ def show(*parts: RenderableType) -> None:
 def show_line(text: str, *, error: bool = False) -> None:
     """Print one sentence, to standard error where it tells a problem."""
     print(as_text(text).plain, file=sys.stderr if error else sys.stdout)
+
+
+@contextmanager
+def progress() -> Iterator[Callable[[str], None]]:
+    """Give what shows how far a long command is: a line of the terminal, each in place of the one
+    before, and none in the end. Where standard error is no terminal it shows nothing.
+    """
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+
+    def tell(text: str) -> None:
+        line = as_text(text).plain[: screen_width() - 1]
+        print(f"{_CLEAR}{line}", end="", file=sys.stderr, flush=True)
+
+    try:
+        yield tell
+    finally:
+        print(_CLEAR, end="", file=sys.stderr, flush=True)
 
 
 def show_json(value: Any) -> None:

@@ -1,12 +1,13 @@
 """Every error of our own. A provider's failure is never one of these: it is an Outcome in a Timing.
 
     PacewatchError
-      SettingsError   the file or the environment says something that cannot be
-      CatalogError    a provider or endpoint that cannot be
-      WireError       input from another process that is refused
-      BudgetSpent     the caps leave no room for a run
-      StoreError      Postgres or the worker's disk did not do its part
-      StackError      a process of `pacewatch up` could not be started or kept
+      SettingsError     the file or the environment says something that cannot be
+      CatalogError      a provider or endpoint that cannot be
+      WireError         input from another process that is refused
+      BudgetSpent       the caps leave no room for a run
+      StoreError        Postgres or the worker's disk did not do its part
+      StackError        a process of `pacewatch up` could not be started or kept
+      CalibrationError  this host's timings could not be compared with known ones
 
 A message says where, what is wrong and what is allowed, in one sentence: no capital, no full
 stop, no key, no prompt.
@@ -46,3 +47,7 @@ class StoreError(PacewatchError):
 
 class StackError(PacewatchError):
     """A process of `pacewatch up` could not be started or kept."""
+
+
+class CalibrationError(PacewatchError):
+    """This host's timings could not be compared with known ones."""
