@@ -49,6 +49,9 @@ _LATEST = (
     ("pacewatch_latest_end_to_end_seconds", "latest_end_to_end_s"),
 )
 
+_TIMING_ERRORS = ((0.5, "arrival_p50_s"), (0.99, "arrival_p99_s"))
+"""Quantile, field of a worker's calibration."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rows:
@@ -161,6 +164,11 @@ def _add_worker(page: Page, row: WorkerRow, store: StoreRow | None, simulated: s
     labels = label_text(("region", "worker", "simulated"), (row.region, row.worker, simulated))
     page.add("pacewatch_worker_last_seen_timestamp_seconds", labels, row.last_seen_at.timestamp())
     page.add("pacewatch_worker_clock_offset_seconds", labels, row.clock_offset_s)
+    for quantile, field in _TIMING_ERRORS:
+        error_s = (row.calibration or {}).get(field)
+        if isinstance(error_s, float | int):
+            more = f'{labels},quantile="{quantile}"'
+            page.add("pacewatch_worker_timing_error_seconds", more, error_s)
     if store is not None and store.catalog_hash is not None:
         differs = row.catalog != store.catalog_hash
         page.add("pacewatch_worker_catalog_mismatch", labels, int(differs))

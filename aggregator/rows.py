@@ -183,6 +183,8 @@ class WorkerRow:
     budget_left_usd: float | None
     rate_limits: list[dict[str, Any]] = field(default_factory=list)
     """By provider, key and unit: `left_ratio`."""
+    calibration: dict[str, float | str | None] | None = None
+    """What the worker's own calibration found, in its own words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,6 +16,7 @@ from uuid import UUID, uuid4
 from pacewatch.log import event
 from pacewatch.words.endpoint import Auth, Endpoint, endpoint_hash, why_not_probed
 from pacewatch.words.errors import BudgetSpent, StoreError
+from pacewatch.words.flag import Flag
 from pacewatch.words.fleet import Fleet, Region
 from pacewatch.words.outcome import Decline
 from pacewatch.words.slot import Workload
@@ -66,6 +67,8 @@ class Bench:
     """Folder of the host's locks."""
     is_paused: Callable[[], bool]
     """Tells whether the centre lets this region rest."""
+    is_suspect: Callable[[], bool]
+    """Tells whether this worker's own timings are in doubt."""
     kept: Callable[[], None]
     """Called when a run was kept."""
     reading: Reading
@@ -177,7 +180,8 @@ def _run(bench: Bench, job: Job) -> None:
         return
     finished = False
     try:
-        from probe.run import make_run  # the heavy half: loaded when it is first needed
+        from probe.flags import flagged  # the heavy half: loaded when it is first needed
+        from probe.run import make_run
 
         with bench.hand.streams(job.requests) as beside:
             run = asyncio.run(
@@ -195,6 +199,8 @@ def _run(bench: Bench, job: Job) -> None:
                     reading=bench.reading,
                 )
             )
+        if bench.is_suspect():
+            run = flagged(run, Flag.PROBER_SUSPECT)
         _keep(bench, job, run)
         finished = True
     finally:

@@ -1,13 +1,14 @@
 """The remarks on a timing that its own worker can make."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import islice
 from operator import eq
 
 from pacewatch.words.figures import arrivals, is_burst
 from pacewatch.words.flag import Flag
 from pacewatch.words.outcome import Outcome
-from pacewatch.words.timing import ANSWER, TOOL
+from pacewatch.words.timing import ANSWER, TOOL, Run
 from probe.seen import Seen
 from probe.tokens import Counted
 
@@ -67,6 +68,17 @@ def _of_answer(seen: Seen, at_us: Sequence[int], counted: Counted, output_tokens
 
 def _is_truncated(seen: Seen) -> bool:
     return seen.finish is not None and seen.finish.is_truncated
+
+
+def flagged(run: Run, flag: Flag) -> Run:
+    """Return the run with that flag on each of its timings."""
+    return replace(
+        run,
+        timings=tuple(
+            replace(timing, flags=tuple(one for one in Flag if one in (*timing.flags, flag)))
+            for timing in run.timings
+        ),
+    )
 
 
 def is_degenerate(tokens: Sequence[int]) -> bool:

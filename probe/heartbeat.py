@@ -6,6 +6,7 @@ received, running, or in the outbox.
 
 import logging
 import threading
+from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
@@ -48,6 +49,7 @@ class Heartbeat:
         outbox: Outbox,
         budget: Budget,
         headroom: Headroom,
+        calibration: Callable[[], dict[str, float | str | None] | None],
     ) -> None:
         """Tell of that worker, every so many seconds."""
         self._name = name
@@ -60,6 +62,7 @@ class Heartbeat:
         self._outbox = outbox
         self._budget = budget
         self._headroom = headroom
+        self._calibration = calibration
         self._voice = Voice(logger, "heartbeat")
         self._catalog = name.catalog
         self._stop = threading.Event()
@@ -133,7 +136,7 @@ class Heartbeat:
                 for left in self._headroom.left(now)[:MOST_RATE_LIMITS]
             ],
             "clock": to_rfc3339(self._clock.wall()),
-            "calibration": None,
+            "calibration": self._calibration(),
         }
 
     def _take(self, answer: dict[str, Any]) -> None:

@@ -20,6 +20,7 @@ from pacewatch.words.fleet import Fleet, catalog_hash
 from pacewatch.words.timing import WorkerName
 from pacewatch.words.wire import Task
 from probe.budget import Budget, caps_of, provider_caps
+from probe.calibrating import Calibrating
 from probe.carry import Bench, carry, recover
 from probe.centre import open_client
 from probe.clock import Clock, Wall, wall_now
@@ -59,6 +60,7 @@ class Worker:
     bench: Bench
     heartbeat: Heartbeat
     pusher: Pusher
+    calibrating: Calibrating
     app: RegionApp
 
 
@@ -109,6 +111,15 @@ def set_up_worker(  # noqa: PLR0913 - what a worker is made of
         id=disk.worker_id(socket.gethostname()), version=__version__, catalog=catalog_hash(fleet)
     )
     pusher = Pusher(outbox, client, clock)
+    reading = Reading()
+    locks = room_folder(settings.folder, simulated=fleet.simulated)
+    calibrating = Calibrating(
+        reading=reading,
+        folder=settings.folder,
+        locks=locks,
+        simulated=fleet.simulated,
+        wall=wall,
+    )
     heartbeat = Heartbeat(
         name=name,
         region=region.name,
@@ -120,6 +131,7 @@ def set_up_worker(  # noqa: PLR0913 - what a worker is made of
         outbox=outbox,
         budget=budget,
         headroom=headroom,
+        calibration=calibrating.told,
     )
     bench = Bench(
         fleet=fleet,
@@ -133,10 +145,11 @@ def set_up_worker(  # noqa: PLR0913 - what a worker is made of
         headroom=headroom,
         hand=hand,
         clock=clock,
-        room=room_folder(settings.folder, simulated=fleet.simulated),
+        room=locks,
         is_paused=lambda: heartbeat.is_paused,
+        is_suspect=lambda: calibrating.is_suspect,
         kept=pusher.wake,
-        reading=Reading(),
+        reading=reading,
         stop=threading.Event(),
     )
     recover(bench)
@@ -146,7 +159,7 @@ def set_up_worker(  # noqa: PLR0913 - what a worker is made of
     app = make_app(settings, ca_file=region.ca_file)
     app.receive = lambda task: hand.receive(task.run_id)
     close_app(app, lambda task: _carry(bench, task))
-    return Worker(bench=bench, heartbeat=heartbeat, pusher=pusher, app=app)
+    return Worker(bench=bench, heartbeat=heartbeat, pusher=pusher, calibrating=calibrating, app=app)
 
 
 def _carry(bench: Bench, task: Task) -> bool:
@@ -160,6 +173,7 @@ def _run(worker: Worker) -> int:
     threads = [
         threading.Thread(target=worker.pusher.run, name="push"),
         threading.Thread(target=worker.heartbeat.run, name="heartbeat"),
+        threading.Thread(target=worker.calibrating.run, name="calibration"),
     ]
     for thread in threads:
         thread.start()
@@ -175,6 +189,7 @@ def _run(worker: Worker) -> int:
     stop.set()
     worker.pusher.stop()
     worker.heartbeat.stop()
+    worker.calibrating.stop()
     for thread in threads:
         thread.join()
     worker.bench.reading.close()

@@ -136,7 +136,7 @@ select endpoint, region, simulated, reason, runs from missed_counter where runs 
 
 -- name: select_workers
 select region, worker, version, catalog, last_seen_at, clock_offset_s, cardinality(in_hand) as in_hand,
-       outbox_runs, budget_left_usd, rate_limits
+       outbox_runs, budget_left_usd, rate_limits, calibration
 from worker
 order by region, worker;
 

@@ -136,6 +136,14 @@ METRICS: dict[str, MetricWord] = {
             "simulated",
         ),
         _gauge(
+            "pacewatch_worker_timing_error_seconds",
+            "Quantiles of the error of arrival times in the worker's latest own calibration.",
+            "region",
+            "worker",
+            "simulated",
+            "quantile",
+        ),
+        _gauge(
             "pacewatch_worker_clock_offset_seconds",
             "The worker's wall clock less the centre's.",
             "region",

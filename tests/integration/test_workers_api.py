@@ -133,6 +133,14 @@ class TestHeartbeat:
             }
         ]
 
+    def test_what_the_workers_own_calibration_found_is_kept_with_it(
+        self, client: httpx2.Client, centre: Centre
+    ) -> None:
+        told = {"arrival_p50_s": 0.00001, "over": "ttft", "reader": None, "requests": 11}
+        client.post("/v1/workers", json=heartbeat(calibration=told))
+
+        assert centre.rows("select calibration from worker") == [{"calibration": told}]
+
     def test_a_later_heartbeat_takes_the_place_of_the_earlier_one(
         self, client: httpx2.Client, centre: Centre
     ) -> None:

@@ -78,6 +78,7 @@ def bench_on(
     environment: Mapping[str, str] | None = None,
     wall_at: datetime = NOW,
     max_bytes: int = 1 << 30,
+    is_suspect: bool = False,
 ):
     """A bench on that folder whose wall clock stands still."""
     fleet = fleet or make_fleet()
@@ -96,6 +97,7 @@ def bench_on(
             clock=Clock(disk, lambda: wall_at),
             room=folder,
             is_paused=lambda: False,
+            is_suspect=lambda: is_suspect,
             kept=lambda: None,
             reading=reading,
             stop=threading.Event(),

@@ -83,6 +83,7 @@ def add_worker(connection: Connection, region: str, last_seen_at: datetime, **sa
         "rate_limits": Jsonb(
             [{"provider": "groq", "key": "GROQ_API_KEY", "unit": "tokens", "left_ratio": 0.5}]
         ),
+        "calibration": Jsonb({"arrival_p50_s": 0.00001, "arrival_p99_s": 0.002, "over": ""}),
     } | said
     insert(connection, "worker", row)
 
