@@ -23,6 +23,7 @@ from aggregator.rows import (
     WorkerRow,
     is_in_window,
     read_rows,
+    read_size,
     read_store,
     stream_rows,
     stream_series,
@@ -64,10 +65,15 @@ class Rows:
     outcomes: Iterable[OutcomeRow]
     missed: Iterable[MissedRow]
     workers: Sequence[WorkerRow]
+    used_ratio: float | None = None
+    """Of the room that the file says the database has; None: it does not say."""
 
 
-def read_all(connection: Connection) -> Rows:
-    """Return the rows of the connection's one moment; the many are read while they are used."""
+def read_all(connection: Connection, size_gb: float | None = None) -> Rows:
+    """Return the rows of the connection's one moment; the many are read while they are used.
+
+    `size_gb` is the room that the database has; None: nobody said.
+    """
     return Rows(
         store=read_store(connection),
         endpoints=read_rows(connection, EndpointRow, "select_endpoints"),
@@ -76,6 +82,7 @@ def read_all(connection: Connection) -> Rows:
         outcomes=stream_rows(connection, OutcomeRow, "select_outcome_counters"),
         missed=stream_rows(connection, MissedRow, "select_missed_counters"),
         workers=read_rows(connection, WorkerRow, "select_workers"),
+        used_ratio=None if size_gb is None else read_size(connection) / (size_gb * 1e9),
     )
 
 
@@ -100,6 +107,8 @@ def make_page(
     for endpoint in rows.endpoints:
         if endpoint.active:
             _add_endpoint(page, endpoint, simulated)
+    labels = label_text(("simulated",), (simulated,))
+    page.add("pacewatch_database_used_ratio", labels, rows.used_ratio)
     return page.families
 
 

@@ -39,11 +39,14 @@ def make_days(connection: Connection, days: Iterable[date]) -> list[str]:
         connection.execute("select pg_advisory_xact_lock(%s)", (PARTITION_LOCK,))
         there = {row["partition"] for row in _partitions(connection)}
         missing = [
-            (table, day) for table in TABLES for day in wanted if _name(table, day) not in there
+            (table, day)
+            for table in TABLES
+            for day in wanted
+            if partition_name(table, day) not in there
         ]
         for table, day in missing:
             _make(connection, table, day)
-    return [_name(table, day) for table, day in missing]
+    return [partition_name(table, day) for table, day in missing]
 
 
 def drop_old_days(connection: Connection, retention: Retention, now: datetime) -> list[str]:
@@ -69,7 +72,8 @@ def _partitions(connection: Connection) -> list[dict[str, str]]:
     ).fetchall()
 
 
-def _name(table: str, day: date) -> str:
+def partition_name(table: str, day: date) -> str:
+    """Return the name of a table's partition of that UTC day."""
     return f"{table}_{day:%Y%m%d}"
 
 
@@ -78,7 +82,7 @@ def _day(partition: str) -> date:
 
 
 def _make(connection: Connection, table: str, day: date) -> None:
-    name, parent = sql.Identifier(_name(table, day)), sql.Identifier(table)
+    name, parent = sql.Identifier(partition_name(table, day)), sql.Identifier(table)
     connection.execute(sql.SQL("create table {} (like {} including all)").format(name, parent))
     connection.execute(
         sql.SQL("alter table {} attach partition {} for values from ({}) to ({})").format(

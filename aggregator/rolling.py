@@ -5,6 +5,7 @@ computed after that in the same transaction: whoever comes second sees what the 
 """
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cache
 from typing import Any
@@ -67,12 +68,22 @@ def refresh_aged(pool: Pool, *, now: datetime, window: timedelta) -> int:
             return done
 
 
-def refresh_all(pool: Pool, *, now: datetime, window: timedelta) -> int:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refreshed:
+    """What a refresh of everything found."""
+
+    series: int
+    changed: tuple[int, ...]
+    """Ids of the series whose statistics were not what their raw rows say."""
+
+
+def refresh_all(pool: Pool, *, now: datetime, window: timedelta) -> Refreshed:
     """Recompute every series from its raw rows, the latest run too: oracle and repair.
 
-    Counters are left alone, since their rows may be pruned. Returns how many series there are.
+    Counters are left alone, since their rows may be pruned.
     """
     done, after = 0, -1
+    changed: list[int] = []
     while True:
         with translated(), pool.connection() as connection:
             found = connection.execute(
@@ -80,11 +91,20 @@ def refresh_all(pool: Pool, *, now: datetime, window: timedelta) -> int:
             ).fetchall()
             series = [row["series_id"] for row in found]
             if not series:
-                return done
+                return Refreshed(series=done, changed=tuple(changed))
             lock_series(connection, series)
+            before = _told(connection, series)
             refresh(connection, series, now=now, window=window)
             _refresh_latest(connection, series)
+            told = _told(connection, series)
+        changed += [one for one in series if before[one] != told[one]]
         done, after = done + len(series), series[-1]
+
+
+def _told(connection: Connection, series: list[int]) -> dict[int, str]:
+    """Return the whole rows of statistics as text, by series."""
+    rows = connection.execute(queries("rolling")["select_told"], {"series": series}).fetchall()
+    return {row["series_id"]: row["told"] for row in rows}
 
 
 def _refresh_latest(connection: Connection, series: list[int]) -> None:

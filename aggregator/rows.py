@@ -245,3 +245,9 @@ def read_store(connection: Connection) -> StoreRow | None:
     """Return what the store is; None where no centre has started on it yet."""
     found = read_rows(connection, StoreRow, "select_store")
     return found[0] if found else None
+
+
+def read_size(connection: Connection) -> int:
+    """Return what the database takes on disk, bytes."""
+    row = connection.execute(queries("read")["select_size"]).fetchone()
+    return int(row["bytes"]) if row else 0

@@ -99,7 +99,7 @@ def age_windows(pool: Pool, fleet: Fleet, now: datetime) -> int:
         row = connection.execute(queries("upkeep")["find_window"]).fetchone()
     if row is None or row["window_s"] == window_s:
         return rolling.refresh_aged(pool, now=now, window=window)
-    refreshed = rolling.refresh_all(pool, now=now, window=window)
+    refreshed = rolling.refresh_all(pool, now=now, window=window).series
     with translated(), pool.connection() as connection:
         connection.execute(queries("upkeep")["note_window"], {"window_s": window_s})
     return refreshed

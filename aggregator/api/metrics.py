@@ -20,11 +20,11 @@ def scrape(request: Request, centre: AtCentre) -> Response:
 
     All is read before the first byte goes out, so no slow scraper holds the store's moment.
     """
-    now, window = centre.clock(), timedelta(seconds=centre.fleet.schedule.window_s)
+    fleet, now = centre.fleet, centre.clock()
+    window = timedelta(seconds=fleet.schedule.window_s)
     with one_moment(centre.pool) as connection:
-        page = make_page(
-            read_all(connection), now=now, window=window, quantiles=centre.fleet.quantiles
-        )
+        rows = read_all(connection, fleet.retention.size_gb)
+        page = make_page(rows, now=now, window=window, quantiles=fleet.quantiles)
     chosen = content_type(request.headers.get("accept", ""))
     pieces = write_families(page, openmetrics=chosen.startswith("application/openmetrics-text"))
     headers = {"Content-Type": chosen, "Vary": "Accept, Accept-Encoding"}

@@ -3,6 +3,9 @@
 -- name: select_store
 select simulated, catalog_hash, ticked_at from store;
 
+-- name: select_size
+select pg_database_size(current_database()) as bytes;
+
 -- name: select_endpoints
 select endpoint, provider, provider_name, model, precision, protocol, importance, base_host, location,
        account, tier, price_input_usd, price_output_usd, active

@@ -6,6 +6,9 @@ where series_id = any(%(series)s)
 order by series_id
 for no key update
 
+-- name: select_told
+select series_id, stat::text as told from series_stat as stat where series_id = any(%(series)s)
+
 -- name: count_series
 update series_stat as stat
 set tried = stat.tried + row.tried,

@@ -38,6 +38,7 @@ COMMAND_FILES = (
     "simulate",
     "grafana",
     "store",
+    "doctor",
     "serve",
 )
 """Files of this folder, as `--help` lists them; each adds its commands with `add_to(app)` and

@@ -197,6 +197,11 @@ METRICS: dict[str, MetricWord] = {
             "simulated",
         ),
         _gauge(
+            "pacewatch_database_used_ratio",
+            "What the database takes of the room that the file says it has.",
+            "simulated",
+        ),
+        _gauge(
             "pacewatch_price_usd_per_million_tokens",
             "The price the plan and the costs are reckoned with.",
             "endpoint",

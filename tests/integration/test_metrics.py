@@ -1,5 +1,6 @@
 import shutil
 import subprocess
+from dataclasses import replace
 from datetime import timedelta
 from itertools import pairwise
 
@@ -50,7 +51,8 @@ def samples(pool, moment=NOON, fleet=None):
 def test_every_metric_of_the_table_comes_out_of_a_real_store_with_exactly_its_labels(pool):
     with pool.connection() as connection:
         connection.execute("update endpoint set price_input_usd = 0.15, price_output_usd = 0.6")
-    found = samples(pool)
+    fleet = replace(board_fleet(), retention=Retention(size_gb=0.5))
+    found = samples(pool, fleet=fleet)
 
     assert set(METRICS) == {name for name, _ in found}
     for name, labels in found:

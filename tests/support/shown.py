@@ -164,6 +164,7 @@ def make_rows(**changes: Any) -> Rows:
         outcomes=[OUTCOME],
         missed=[MISSED],
         workers=[WORKER],
+        used_ratio=0.31,
     )
     rows = replace(whole, **changes)
     scraped = [
