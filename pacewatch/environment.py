@@ -22,7 +22,8 @@ VARIABLES: Mapping[str, str] = {
     "PACEWATCH_LISTEN": "Host and port the aggregator listens on; by default 127.0.0.1:8420.",
     "PACEWATCH_REGION": "Region of a worker.",
     "PACEWATCH_REGION_TOKEN": "Token by which a worker pushes its region's runs.",
-    "PACEWATCH_ADMIN_TOKEN": "Token for what changes the fleet over HTTP.",
+    "PACEWATCH_ADMIN_TOKEN": "Token of scope `admin` or `run`, for what is asked of the centre "
+    "over HTTP.",
     "PACEWATCH_ALLOW_UNENCRYPTED": "`yes` lets broker and aggregator be reached without TLS "
     "beyond this host.",
     "PACEWATCH_GRAFANA_TOKEN": "Token by which dashboards are pushed to a Grafana.",

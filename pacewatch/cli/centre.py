@@ -32,6 +32,15 @@ def get(path: str, asked: Mapping[str, Sequence[str]] | None = None) -> Any:
     return _ask("GET", path, params=dict(asked or {}))
 
 
+def whole_board(asked: Mapping[str, Sequence[str]]) -> Any:
+    """Return the aggregator's board with all its parts. Raises as `get` does."""
+    document = part = get("/api/board", asked)
+    while part["next"] is not None:
+        part = get("/api/board", {**asked, "after": [part["next"]]})
+        document["models"] += part["models"]
+    return {**document, "next": None}
+
+
 def post(path: str, body: Mapping[str, Any], token: str) -> Any:
     """Have the aggregator do something; return its document. Raises as `get` does."""
     return _ask("POST", path, json=dict(body), headers={"authorization": f"Bearer {token}"})

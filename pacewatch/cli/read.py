@@ -30,7 +30,7 @@ def board(  # noqa: PLR0913 - six options
     as_json: AsJson = False,
 ) -> None:
     """Show how fast each endpoint is, the fastest first."""
-    from pacewatch.cli import board_screen, render
+    from pacewatch.cli import board_screen, centre, render
 
     asked = {
         "model": model or [],
@@ -39,9 +39,9 @@ def board(  # noqa: PLR0913 - six options
         "workload": [workload] if workload else [],
         "load": [str(load)],
     }
-    document = _whole_board(asked)
+    document = centre.whole_board(asked)
     if not document["models"]:
-        _refuse_unknown(asked, _whole_board({}))
+        _refuse_unknown(asked, centre.whole_board({}))
     if as_json:
         render.show_json(document)
         return
@@ -63,17 +63,6 @@ def status(as_json: AsJson = False) -> None:
         render.show(*status_screen.parts(document, width=render.screen_width()))
     if document["problems"]:
         raise typer.Exit(1)
-
-
-def _whole_board(asked: "Mapping[str, list[str]]") -> Any:
-    """Return the aggregator's board with all its parts."""
-    from pacewatch.cli import centre
-
-    document = part = centre.get("/api/board", asked)
-    while part["next"] is not None:
-        part = centre.get("/api/board", {**asked, "after": [part["next"]]})
-        document["models"] += part["models"]
-    return {**document, "next": None}
 
 
 def _refuse_unknown(asked: "Mapping[str, list[str]]", whole: Any) -> None:

@@ -13,7 +13,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-NARROWEST = 60
+NARROWEST = 40
 """Columns a table is laid out for where the terminal says less."""
 
 WIDTH_OF_A_PIPE = 100
@@ -107,6 +107,14 @@ def to_string(*parts: RenderableType, width: int) -> str:
 def show(*parts: RenderableType) -> None:
     """Print tables and texts, in colours on a terminal."""
     Console(width=screen_width(), highlight=False).print(Group(*parts), markup=False)
+
+
+def terminal() -> Console | None:
+    """Return the terminal behind standard error, for what passes; None where there is none."""
+    if not sys.stderr.isatty():
+        return None
+    console = Console(stderr=True, highlight=False)
+    return None if console.is_dumb_terminal else console
 
 
 def show_line(text: str, *, error: bool = False) -> None:

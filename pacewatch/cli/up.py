@@ -165,10 +165,13 @@ def _begin_simulator(supervisor: "Supervisor", choice: "Choice", site: "Site") -
 
 
 def _make_store(url: str, choice: "Choice", state: Path) -> dict[str, Path]:
-    """Bring the store to this version's tables; return the file of each region's token."""
+    """Bring the store to this version's tables; return the file of each region's token.
+
+    Another file holds a token by which a person of this machine asks for runs.
+    """
     from aggregator import db
-    from aggregator.regions import issue_token, region_of
-    from pacewatch.stack.state import make_folder, write_private
+    from aggregator.regions import Scope, issue_token, region_of
+    from pacewatch.stack.state import RUN_TOKEN, make_folder, write_private
 
     db.migrate(url)
     folder = state / "tokens"
@@ -176,10 +179,11 @@ def _make_store(url: str, choice: "Choice", state: Path) -> dict[str, Path]:
     files = {region: folder / region for region in choice.regions}
     with db.connect(url) as connection:
         db.require_store(connection, simulated=choice.fleet is None)
-        for region, file in files.items():
+        wanted = [(file, region, Scope.REGION) for region, file in files.items()]
+        for file, region, scope in (*wanted, (state / RUN_TOKEN, "", Scope.RUN)):
             held = file.read_text(errors="replace") if file.exists() else ""
             if region_of(connection, held) is None:
-                write_private(file, issue_token(connection, region, "region", datetime.now(UTC)))
+                write_private(file, issue_token(connection, region, scope, datetime.now(UTC)))
     return files
 
 

@@ -93,3 +93,18 @@ class Missed(StrEnum):
 
 MISSED_REASONS = (*(str(why) for why in Missed), *(f"declined:{why}" for why in Decline))
 """Every reason a missed slot can have, as stored and as the label of its counter."""
+
+MISSED_MEANINGS: dict[str, str] = {
+    Missed.NOT_SENT: "the centre did not send it while it was valid",
+    Missed.NO_WORKER: "no worker of the region was heard of",
+    Missed.LOST: "it was sent, and no worker told of it",
+    f"declined:{Decline.LATE}": "it reached the worker when it was no longer valid",
+    f"declined:{Decline.BUDGET}": "the worker's daily budget would not have lasted",
+    f"declined:{Decline.HEADROOM}": "the provider's rate limit left too little room",
+    f"declined:{Decline.NO_KEY}": "the worker has no key for it",
+    f"declined:{Decline.UNKNOWN_ENDPOINT}": "the worker's catalog does not know the endpoint",
+    f"declined:{Decline.CATALOG}": "the worker's version cannot measure it",
+    f"declined:{Decline.OUTBOX_FULL}": "the worker's disk is full",
+    f"declined:{Decline.PAUSED}": "the centre lets the region rest",
+}
+"""What each reason says to a person."""

@@ -6,13 +6,15 @@ are the lower: what was started is told, once.
 
 import json
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import psutil
 import pytest
 from support.servers import short_folder
-from support.stack import Up, run_up, running_up, until
+from support.stack import PATIENCE_S, Up, environment, run_up, running_up, until
 
 from probe.run import request_id
 
@@ -61,6 +63,22 @@ def test_a_second_up_on_the_same_folder_says_where_the_first_one_is_and_stops(de
         f"pacewatch: {demo.state}: another pacewatch up (process {demo.process.pid}) runs on this "
         f"state folder; its board is at {demo.url}\n"
     )
+
+
+def test_a_person_of_the_machine_has_a_region_measure_for_them(demo):
+    endpoint = demo.measured()[0]
+    done = subprocess.run(
+        [sys.executable, "-m", "pacewatch", "probe", endpoint, "--from", "us-east", "--json"],
+        env=environment(demo.state, PACEWATCH_AGGREGATOR_URL=demo.url),
+        capture_output=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+
+    run = json.loads(done.stdout)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert (run["endpoint"], run["region"], run["simulated"]) == (endpoint, "us-east", True)
+    assert run["requests"][0]["figures"]["output_tokens_per_s"] > 0
 
 
 def has_measured_since(up: Up, moment: datetime) -> bool:

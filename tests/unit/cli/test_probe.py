@@ -14,8 +14,12 @@ NOTHING: dict[str, Any] = {
     "first_token": None,
     "stall": None,
     "total": None,
-    "workload": "standard",
+    "workload": None,
     "region": None,
+    "from_region": None,
+    "parallel": 1,
+    "repeat": None,
+    "watch": False,
     "as_json": False,
 }
 OWN = {"base_url": "http://127.0.0.1:1/v1", "model": "x"}
@@ -32,6 +36,10 @@ OWN = {"base_url": "http://127.0.0.1:1/v1", "model": "x"}
         ({"region": "eu", **OWN}, "takes no endpoint and no --region"),
         ({"workload": "shrt", **OWN}, 'did you mean "short"?'),
         ({"key_env": "NO_KEY", **OWN}, "NO_KEY is not set"),
+        ({"from_region": "eu"}, "needs the id of an endpoint"),
+        ({"endpoint": "a/b", "from_region": "eu", "stall": 1.0}, "--stall cannot be set"),
+        ({"endpoint": "a/b", "from_region": "eu", "region": "us"}, "--region cannot be set"),
+        ({"from_region": "eu", **OWN}, "needs the id of an endpoint"),
         ({"protocol": "gemeni", **OWN}, 'did you mean "gemini"?'),
     ],
 )

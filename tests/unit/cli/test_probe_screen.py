@@ -37,10 +37,10 @@ def answer(**fields):
 
 def shown(timing, width, **fields):
     run = replace(make_run(timing), endpoint=ENDPOINT.id, region="local", **fields)
-    return to_string(*screen(ENDPOINT, run, width=width), width=width)
+    return to_string(*screen(run, limits=ENDPOINT.limits, width=width), width=width)
 
 
-@pytest.mark.parametrize("width", [80, 140])
+@pytest.mark.parametrize("width", [50, 80, 140])
 def test_a_good_answer_shows_its_figures_and_when_its_tokens_came(golden, width):
     golden(f"cli/probe-{width}.txt", shown(answer(), width, cost_usd=0.00123))
 
@@ -78,6 +78,22 @@ def test_a_limit_that_was_reached_is_told_with_the_option_that_sets_it():
     timing = make_timing(outcome=Outcome.TIMEOUT_FIRST_TOKEN)
 
     assert "first-token limit (5.00 s, which --first-token sets)" in shown(timing, 140)
+
+
+def test_a_limit_of_another_host_is_not_told():
+    run = make_run(make_timing(outcome=Outcome.TIMEOUT_STALL))
+
+    assert "which --stall sets" not in to_string(*screen(run, limits=None, width=140), width=140)
+
+
+def test_what_the_provider_tells_in_no_known_form_stands_in_its_own_words():
+    told = ServerTimings(as_told={"wall": 1.5, "shard": 7})
+
+    assert "wall 1.5, shard 7" in shown(make_timing(server_timings=told), 140)
+
+
+def test_nothing_is_said_of_a_provider_that_told_nothing():
+    assert "Provider's" not in shown(make_timing(), 140)
 
 
 def test_a_request_that_reached_nobody_shows_no_empty_table():
