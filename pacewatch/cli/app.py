@@ -35,6 +35,7 @@ COMMAND_FILES = (
     "probe",
     "calibrate",
     "read",
+    "export",
     "simulate",
     "grafana",
     "store",

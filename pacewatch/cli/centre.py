@@ -1,8 +1,10 @@
 """Asks the aggregator over HTTP, for every command that shows what it knows."""
 
+import json
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import httpx2
@@ -12,6 +14,8 @@ from pacewatch.words.errors import PacewatchError, SettingsError
 
 DEFAULT_AGGREGATOR_URL = "http://127.0.0.1:8420"
 TIMEOUT_S = 15.0
+STREAM_TIMEOUT_S = 120.0
+"""How long the next piece of a long answer may take."""
 _WRONG_USE = 422
 
 
@@ -48,10 +52,32 @@ def post(path: str, body: Mapping[str, Any], token: str) -> Any:
 
 def _ask(method: str, path: str, **told: Any) -> Any:
     url = aggregator_url()
+    with _translated(url), httpx2.Client(trust_env=False, timeout=TIMEOUT_S) as client:
+        answer = client.request(method, url + path, **told)
+        document = answer.json()
+    _refuse(url, answer, document)
+    return document
+
+
+@contextmanager
+def streamed(path: str, asked: Mapping[str, Sequence[str]]) -> Iterator[Iterator[bytes]]:
+    """Give the pieces of a long answer while they come. Raises as `get` does, also in between."""
+    url = aggregator_url()
+    with (
+        _translated(url),
+        httpx2.Client(trust_env=False, timeout=STREAM_TIMEOUT_S) as client,
+        client.stream("GET", url + path, params=dict(asked)) as answer,
+    ):
+        if answer.is_error:
+            answer.read()
+            _refuse(url, answer, answer.json())
+        yield answer.iter_bytes()
+
+
+@contextmanager
+def _translated(url: str) -> Iterator[None]:
     try:
-        with httpx2.Client(trust_env=False, timeout=TIMEOUT_S) as client:
-            answer = client.request(method, url + path, **told)
-            document = answer.json()
+        yield
     except httpx2.InvalidURL as error:
         raise SettingsError(f"PACEWATCH_AGGREGATOR_URL: {url}: not an address") from error
     except httpx2.HTTPError as error:
@@ -59,12 +85,14 @@ def _ask(method: str, path: str, **told: Any) -> Any:
             f"{url}: the aggregator does not answer: {_reason(error)} "
             "(PACEWATCH_AGGREGATOR_URL names it, pacewatch up starts one)"
         ) from error
-    except ValueError as error:
+    except json.JSONDecodeError as error:
         raise PacewatchError(f"{url}: this is no aggregator: its answer is not JSON") from error
+
+
+def _refuse(url: str, answer: httpx2.Response, document: Any) -> None:
     if answer.is_error:
         kind = SettingsError if answer.status_code == _WRONG_USE else PacewatchError
         raise kind(f"{url}: {document.get('detail', answer.reason_phrase)}")
-    return document
 
 
 def _reason(error: Exception) -> str:

@@ -1,0 +1,80 @@
+"""`GET /api/export`: raw requests of any length of time, as CSV or as JSON lines."""
+
+import threading
+from collections.abc import Iterator
+from datetime import timedelta
+from itertools import chain
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response
+from fastapi.responses import StreamingResponse
+from pydantic import AwareDatetime
+
+from aggregator.api.centre import AtCentre
+from aggregator.api.filters import Asked
+from aggregator.api.problems import Problem
+from aggregator.export import MEDIA_TYPES, Form, export
+
+AT_ONCE = 2
+"""Exports at once: each holds one of the store's connections for as long as a day takes."""
+
+RETRY_AFTER_S = 30
+
+Moment = Annotated[AwareDatetime | None, Query(description="RFC 3339, with its offset.")]
+
+
+class Doors:
+    """Lets so many through at once."""
+
+    def __init__(self) -> None:
+        """Start with all of them open."""
+        self._free = threading.BoundedSemaphore(AT_ONCE)
+
+    def through(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
+        """Give the pieces, holding a door until the last one is taken or nobody asks any more.
+
+        Raises Problem at the first one where no door is free.
+        """
+        if not self._free.acquire(blocking=False):
+            raise Problem(
+                429, f"{AT_ONCE} exports are under way already", retry_after_s=RETRY_AFTER_S
+            )
+        try:
+            yield from pieces
+        finally:
+            self._free.release()
+
+
+def router() -> APIRouter:
+    """Return the route, with doors of its own."""
+    made = APIRouter(prefix="/api", tags=["read"])
+    doors = Doors()
+
+    @made.get(
+        "/export",
+        response_class=StreamingResponse,
+        responses={200: {"content": {"text/csv": {}, "application/jsonl": {}}}},
+    )
+    def requests(
+        centre: AtCentre,
+        asked: Asked,
+        since: Moment = None,
+        until: Moment = None,
+        format: Form = Form.JSONL,
+    ) -> Response:
+        """Return every request of runs whose slots lie from `since` (a day before `until`, unless
+        said) to before `until` (now), a line each, in the order of the slots.
+        """
+        last = until or centre.clock()
+        try:
+            first = since or last - timedelta(days=1)
+        except OverflowError as error:
+            raise Problem(422, "until: is before the calendar") from error
+        pieces = doors.through(export(centre.pool, asked, since=first, until=last, form=format))
+        begun = next(pieces, b"")  # what goes wrong at once is still told as a status
+        headers = {"Content-Disposition": f'attachment; filename="pacewatch.{format}"'}
+        return StreamingResponse(
+            chain((begun,), pieces), media_type=MEDIA_TYPES[format], headers=headers
+        )
+
+    return made

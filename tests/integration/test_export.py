@@ -1,0 +1,210 @@
+import csv
+import json
+from datetime import UTC, datetime, timedelta
+from io import StringIO
+
+import pytest
+from fastapi.testclient import TestClient
+from support.boards import board_fleet
+from support.centre import make_fleet, migrated_pool, served
+from support.records import NOON, make_slot, plan, push, record_of, timed
+from support.seed import add_endpoint
+from support.servers import fresh_database
+from support.timings import make_chunks, make_timing
+from typer.testing import CliRunner
+
+from aggregator.api.app import create_app
+from aggregator.api.export import AT_ONCE, Doors
+from aggregator.api.problems import Problem
+from aggregator.board import Filter
+from aggregator.export import COLUMNS, Form, days_of, export
+from pacewatch.cli.app import app
+from pacewatch.cli.export import last_slot, moment_of
+from pacewatch.words.errors import PacewatchError, SettingsError
+from pacewatch.words.outcome import Outcome
+from pacewatch.words.slot import Load, to_rfc3339
+from pacewatch.words.timing import Fault
+
+SINGLES = [make_slot(NOON - timedelta(hours=h)) for h in (1, 11, 12, 13, 40)]
+PARALLEL = make_slot(NOON - timedelta(hours=2), load=Load.PARALLEL)
+FAILED = make_slot(NOON - timedelta(hours=3))
+
+
+@pytest.fixture(scope="module")
+def pool(postgres_url):
+    """Runs of two and a half days: one failed, one of ten requests."""
+    with fresh_database(postgres_url) as url, migrated_pool(url) as pool:
+        with pool.connection() as connection:
+            plan(connection, *SINGLES, PARALLEL, FAILED)
+            add_endpoint(connection, PARALLEL.endpoint, NOON, precision="fp8")
+        fault = Fault(status=429, type='say "what", they')
+        limited = make_timing(make_chunks(), outcome=Outcome.RATE_LIMITED, fault=fault, finish=None)
+        push(
+            pool,
+            *(record_of(slot, timed(250)) for slot in SINGLES),
+            record_of(PARALLEL, *(timed(200 + n, n=n) for n in range(10))),
+            record_of(FAILED, limited),
+        )
+        yield pool
+
+
+@pytest.fixture
+def client(pool):
+    return TestClient(create_app(pool, board_fleet(), clock=lambda: NOON))
+
+
+def lines(client, **query):
+    answer = client.get("/api/export", params=query)
+    assert answer.status_code == 200
+    if query.get("format") == "csv":
+        return list(csv.DictReader(StringIO(answer.text)))
+    return [json.loads(line) for line in answer.text.splitlines()]
+
+
+def test_every_request_of_the_time_is_a_line_in_the_order_of_the_slots(client):
+    found = lines(client, since=to_rfc3339(NOON - timedelta(days=3)))
+
+    expected = sorted([*SINGLES, *[PARALLEL] * 10, FAILED], key=lambda slot: slot.slot_at)
+    assert [str(slot.run_id) for slot in expected] == [line["run"] for line in found]
+    assert {tuple(line) for line in found} == {COLUMNS}
+    assert [line["n"] for line in found if line["load"] == "parallel"] == list(range(10))
+    (failed,) = [line for line in found if line["outcome"] != "ok"]
+    assert (failed["fault_status"], failed["ttft_s"]) == (429, None)
+
+
+def test_the_ends_of_the_time_are_the_slots_own(client):
+    since, until = SINGLES[2].slot_at, SINGLES[0].slot_at
+
+    found = lines(client, since=to_rfc3339(since), until=to_rfc3339(until), load="single")
+
+    assert [str(slot.run_id) for slot in (SINGLES[2], SINGLES[1], FAILED)] == [
+        line["run"] for line in found
+    ]
+    assert len(lines(client)) == 5 + 10  # a day, unless said
+
+
+def test_both_forms_tell_the_same(client):
+    query = {"since": to_rfc3339(NOON - timedelta(days=3))}
+    told, plain = lines(client, **query), lines(client, **query, format="csv")
+
+    assert len(plain) == len(told)
+    for line, row in zip(told, plain, strict=True):
+        for name, value in line.items():
+            text = " ".join(value) if isinstance(value, list) else value
+            spelled = str(text).lower() if isinstance(text, bool) else str(text)
+            assert row[name] == ("" if text is None else spelled), name
+    assert 'say "what", they' in {row["fault_type"] for row in plain}
+
+
+@pytest.mark.parametrize(
+    ("query", "count"),
+    [
+        ({"load": "parallel"}, 10),
+        ({"precision": "fp8"}, 15),
+        ({"model": "other"}, 0),
+        ({"region": "us-east"}, 0),
+    ],
+)
+def test_an_export_has_the_filters_of_the_board(client, query, count):
+    assert len(lines(client, **query)) == count
+
+
+def test_a_time_without_runs_is_a_head_alone(client):
+    query = {"until": to_rfc3339(NOON - timedelta(days=300)), "format": "csv"}
+    answer = client.get("/api/export", params=query)
+
+    assert answer.text == ",".join(COLUMNS) + "\r\n"
+    assert answer.headers["content-type"] == "text/csv; charset=utf-8"
+
+
+def test_the_days_of_a_time_are_utc_days():
+    begin, end = NOON - timedelta(hours=13), NOON + timedelta(hours=12)
+
+    assert list(days_of(begin, end)) == [
+        (begin, NOON - timedelta(hours=12)),
+        (NOON - timedelta(hours=12), end),
+    ]
+    assert list(days_of(end, begin)) == []
+
+
+def test_an_export_that_nobody_reads_on_holds_no_door_and_no_connection(pool):
+    doors = Doors()
+
+    def begun():
+        pieces = export(pool, Filter(), since=NOON - timedelta(days=3), until=NOON, form=Form.JSONL)
+        through = doors.through(pieces)
+        next(through)
+        return through
+
+    held = [begun() for _ in range(AT_ONCE)]
+    with pytest.raises(Problem, match="exports are under way already"):
+        begun()
+    held[0].close()
+    held[0] = begun()
+    for one in held:
+        one.close()
+    assert pool.get_stats()["pool_available"] == pool.get_stats()["pool_size"]
+
+
+def test_a_store_that_is_away_is_a_problem_and_no_broken_file(database_url):
+    with migrated_pool(database_url) as pool:
+        client = TestClient(create_app(pool, make_fleet(), clock=lambda: NOON))
+
+    answer = client.get("/api/export?format=csv")
+
+    assert (answer.status_code, answer.headers["retry-after"]) == (503, "5")
+
+
+def test_the_command_writes_what_the_api_sends(pool, client, tmp_path):
+    since = to_rfc3339(NOON - timedelta(days=3))
+    file = tmp_path / "runs.csv"
+    words = ("export", "--since", since, "--until", to_rfc3339(NOON), "--format", "csv")
+    with served(pool, board_fleet(), clock=lambda: NOON) as address:
+        variables = {"PACEWATCH_AGGREGATOR_URL": address}
+        printed = CliRunner().invoke(app, words, env=variables)
+        written = CliRunner().invoke(app, (*words, "--output", str(file)), env=variables)
+        wrong = CliRunner().invoke(app, ("export", "--since", "soon"), env=variables)
+
+    expected = client.get("/api/export", params={"since": since, "format": "csv"}).content
+    assert (printed.exit_code, written.exit_code) == (0, 0)
+    assert printed.stdout_bytes == file.read_bytes() == expected
+    assert isinstance(wrong.exception, SettingsError)
+    assert str(wrong.exception).startswith('--since: "soon" is no time')
+
+
+def test_an_aggregator_that_is_away_is_said_in_words():
+    found = CliRunner().invoke(
+        app, ("export",), env={"PACEWATCH_AGGREGATOR_URL": "http://127.0.0.1:1"}
+    )
+
+    assert isinstance(found.exception, PacewatchError)
+    assert "the aggregator does not answer" in str(found.exception)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("30d", NOON - timedelta(days=30)),
+        ("12h", NOON - timedelta(hours=12)),
+        ("2026-12-01", datetime(2026, 12, 1, tzinfo=UTC)),
+        ("2026-12-01T10:00:00+02:00", datetime(2026, 12, 1, 8, tzinfo=UTC)),
+    ],
+)
+def test_a_time_can_be_said_in_four_forms(text, expected):
+    assert moment_of(text, NOON, "--since", []) == expected
+
+
+@pytest.mark.parametrize("text", ["", "30", "-1d", "99999d99", "yesterday", "2026-13-01"])
+def test_what_is_no_time_is_a_fault(text):
+    faults = []
+
+    moment_of(text, NOON, "--since", faults)
+
+    assert len(faults) == 1
+
+
+def test_a_piece_tells_how_far_it_goes_in_both_forms(client):
+    for form in Form:
+        answer = client.get(f"/api/export?format={form}")
+        assert last_slot(answer.content) == SINGLES[0].slot_at
+    assert last_slot(b"run,n\r\n") is None
