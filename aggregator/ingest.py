@@ -45,6 +45,7 @@ def take_in(
         if intake.rolled:
             rolling.refresh(connection, intake.rolled, now=now, window=window)
         intake.tally.write_places(connection, simulated=intake.simulated)
+        intake.answered.write(connection, now=now, window=window)
     return results
 
 

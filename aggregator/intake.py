@@ -15,6 +15,7 @@ from psycopg.types.json import Json
 
 from aggregator import rolling
 from aggregator.admission import Pushed, Result, Status, Way, admit
+from aggregator.answered import Answered
 from aggregator.days import mark_due
 from aggregator.db import Connection, queries
 from aggregator.measured import Planned, planned_of, rows_of
@@ -51,6 +52,7 @@ class Intake:
         self.connection = connection
         self.now = now
         self.tally = Tally()
+        self.answered = Answered()
         self.rolled: set[int] = set()
         """Series whose statistics must be recomputed."""
         kind = self._rows("find_kind")
@@ -257,6 +259,7 @@ class Intake:
             if state == "missed":
                 self.tally.place(planned).recovered += 1
             self.states[planned.run_id] = "run"
+            self.answered.add(run, planned)
             if planned.rolls:
                 self.tally.count_series(run, self.brought[key], planned.slot_at)
 

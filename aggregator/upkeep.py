@@ -81,6 +81,11 @@ def drop_old(pool: Pool, fleet: Fleet, now: datetime) -> list[str]:
             with connection.transaction():
                 connection.execute(named[name], {"before": before})
         with connection.transaction():
+            connection.execute(queries("answered")["delete_old_changes"], {"before": before})
+        with connection.transaction():
+            window = timedelta(seconds=fleet.schedule.window_s)
+            connection.execute(queries("answered")["delete_old_answered"], {"before": now - window})
+        with connection.transaction():
             connection.execute(named["delete_old_workers"], {"before": now - KEPT_WORKERS})
         if retention.rollups_days is not None:
             old = now.date() - timedelta(days=retention.rollups_days)
