@@ -1,12 +1,14 @@
-"""What the rows of series do not tell of themselves: who fails now, who hides its reasoning."""
+"""What the rows of series do not tell of themselves: who fails now, who hides its reasoning, what
+requests get together."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from aggregator.cells import Around
 from aggregator.db import Connection, queries
-from aggregator.rows import LastRun, SeriesRow, read_rows
+from aggregator.rows import LastRun, SeriesRow, TogetherRow, read_rows
 from aggregator.standing import failing_series, suspects
+from pacewatch.words.slot import Load
 
 
 def read_around(
@@ -25,9 +27,14 @@ def read_around(
             "latest": [row.latest_at for row in measured],
         },
     ).fetchall()
+    parallel = [row.series_id for row in rows if row.load == Load.PARALLEL]
+    together = read_rows(
+        connection, TogetherRow, "select_together", series=parallel, since=now - window
+    )
     return Around(
         now=now,
         window=window,
         failing=failing_series(last),
         answer_only=frozenset(row["series_id"] for row in hidden),
+        together={row.series_id: row for row in together},
     )

@@ -1,12 +1,13 @@
 """An endpoint's figures for one workload and load: in one region, or pooled over several. Pure."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 
 from aggregator.pooled import Median, Pooled, fewest_runs
-from aggregator.rows import SeriesRow
+from aggregator.rows import SeriesRow, TogetherRow
+from pacewatch.words.figures import percentile
 from pacewatch.words.flag import Figure
 from pacewatch.words.slot import Load
 
@@ -64,6 +65,14 @@ class Latest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Slowdown:
+    """How many times slower a request is among others than alone, by medians; None: not known."""
+
+    speed: float | None = None
+    ttft: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
     """The figures of an endpoint for one workload and load, in one region or over several."""
 
@@ -74,6 +83,12 @@ class Cell:
     requests: int
     good: int
     statistics: Mapping[Figure, Statistic]
+    system_tokens_per_s: float | None
+    """Of parallel runs: the median of all their tokens over the whole time; over several regions
+    the median of theirs.
+    """
+    slowdown: Slowdown | None
+    """Of parallel runs; over several regions the median of theirs."""
     newest_at: datetime | None
     latest: Latest | None
     last_success_at: datetime | None
@@ -91,6 +106,8 @@ class Around:
     """Ids of the series whose latest runs failed."""
     answer_only: frozenset[int] = frozenset()
     """Ids of the series whose latest run hid its reasoning."""
+    together: Mapping[int, TogetherRow] = field(default_factory=dict)
+    """Of the parallel series, by their ids."""
 
 
 def region_cell(row: SeriesRow, around: Around) -> Cell:
@@ -106,6 +123,8 @@ def region_cell(row: SeriesRow, around: Around) -> Cell:
         requests=row.requests if within else 0,
         good=row.good if within else 0,
         statistics=statistics,
+        system_tokens_per_s=_system(row, around) if within else None,
+        slowdown=_slowdown(row, statistics, around),
         newest_at=row.newest_at if within else None,
         latest=_latest(row, around),
         last_success_at=row.last_success_at,
@@ -133,6 +152,10 @@ def pooled_cell(cells: Mapping[str, Cell], pooled: Pooled) -> Cell:
         requests=sum(cell.requests for cell in measured),
         good=sum(cell.good for cell in measured),
         statistics=statistics,
+        system_tokens_per_s=percentile(
+            (c.system_tokens_per_s for c in measured if c.system_tokens_per_s is not None), 0.5
+        ),
+        slowdown=_pooled_slowdown([cell.slowdown for cell in cells.values()]),
         newest_at=max((cell.newest_at for cell in measured if cell.newest_at), default=None),
         latest=max(
             (cell.latest for cell in cells.values() if cell.latest),
@@ -160,6 +183,41 @@ def _own(row: SeriesRow, figure: Figure, enough: int, *, within: bool) -> Statis
         high=getattr(row, f"{stem}_high"),
         runs=runs,
         quantiles=tuple(stored),
+    )
+
+
+def _system(row: SeriesRow, around: Around) -> float | None:
+    told = around.together.get(row.series_id)
+    if told is None or told.system_runs < fewest_runs(Load.PARALLEL):
+        return None
+    return told.system_tokens_per_s
+
+
+def _slowdown(row: SeriesRow, among: Mapping[Figure, Statistic], around: Around) -> Slowdown | None:
+    if Load(row.load) is not Load.PARALLEL:
+        return None
+    told, enough = around.together.get(row.series_id), fewest_runs(Load.SINGLE)
+    if told is None:
+        return Slowdown()
+    speed = told.alone_tokens_per_s if told.alone_speed_runs >= enough else None
+    ttft = told.alone_ttft_s if told.alone_ttft_runs >= enough else None
+    return Slowdown(
+        speed=_ratio(speed, among[Figure.SPEED].median),
+        ttft=_ratio(among[Figure.TTFT].median, ttft),
+    )
+
+
+def _ratio(above: float | None, below: float | None) -> float | None:
+    return above / below if above is not None and below else None
+
+
+def _pooled_slowdown(regions: Sequence[Slowdown | None]) -> Slowdown | None:
+    known = [one for one in regions if one is not None]
+    if not known:
+        return None
+    return Slowdown(
+        speed=percentile((one.speed for one in known if one.speed is not None), 0.5),
+        ttft=percentile((one.ttft for one in known if one.ttft is not None), 0.5),
     )
 
 

@@ -8,7 +8,7 @@ from enum import StrEnum
 from aggregator.board import BoardSeries
 from aggregator.cells import Cell, State
 from aggregator.rows import EndpointRow
-from pacewatch.words.text import age_text, speed_text, word_text
+from pacewatch.words.text import age_text, slower_text, speed_text, word_text
 
 
 class Tone(StrEnum):
@@ -89,8 +89,20 @@ def _latest(cell: Cell) -> str:
     return f"; the latest: {speed_text(latest.output_tokens_per_s)} tokens/s"
 
 
+def _together(cell: Cell) -> str | None:
+    """Return what parallel runs get in all, and how much slower each request is for it."""
+    told = []
+    if cell.system_tokens_per_s is not None:
+        told.append(f"{speed_text(cell.system_tokens_per_s)} tokens/s in all")
+    if cell.slowdown is not None and (times := cell.slowdown.speed) is not None:
+        told.append(f"each {slower_text(times)}")
+    return ", ".join(told) or None
+
+
 def _quiet(facts: EndpointRow, cell: Cell) -> list[Remark]:
     found = []
+    if (told := _together(cell)) is not None:
+        found.append(told)
     if not facts.active:
         found.append("no longer probed")
     if cell.latest is not None and cell.latest.answer_only:

@@ -188,6 +188,19 @@ class WorkerRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TogetherRow:
+    """What a parallel series' requests get together, and what its single series' requests get."""
+
+    series_id: int
+    system_tokens_per_s: float | None
+    system_runs: int
+    alone_tokens_per_s: float | None
+    alone_speed_runs: int
+    alone_ttft_s: float | None
+    alone_ttft_runs: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LastRun:
     """One of the latest runs of a series."""
 

@@ -158,6 +158,19 @@ cross join lateral (
 ) as last
 order by asked.series_id, last.slot_at desc;
 
+-- name: select_together
+-- of parallel series: what all requests of a run get, and the medians of the single series beside
+select s.series_id, st.system_tokens_per_s, st.system_runs,
+       alone.output_tokens_per_s[3] as alone_tokens_per_s, coalesce(alone.speed_runs, 0) as alone_speed_runs,
+       alone.ttft_s[3] as alone_ttft_s, coalesce(alone.ttft_runs, 0) as alone_ttft_runs
+from series s
+join series_stat st using (series_id)
+left join series a
+    on (a.endpoint, a.region, a.workload, a.load, a.simulated)
+     = (s.endpoint, s.region, s.workload, 'single', s.simulated)
+left join series_stat alone on alone.series_id = a.series_id and alone.newest_at > %(since)s
+where s.series_id = any(%(series)s);
+
 -- name: select_hidden_series
 -- series whose latest run was answered with most of the reasoning hidden
 select asked.series_id

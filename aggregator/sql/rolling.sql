@@ -100,7 +100,9 @@ set runs = sorted.runs,
             + (sorted.stall[n.stall / 2 + 1] - sorted.stall[(n.stall + 1) / 2]) * 0.5,
         spread.stall[3], spread.stall[4]] end,
     stall_low = sorted.stall[low.stall],
-    stall_high = sorted.stall[n.stall + 1 - low.stall]
+    stall_high = sorted.stall[n.stall + 1 - low.stall],
+    system_tokens_per_s = sorted.system,
+    system_runs = sorted.system_runs
 from unnest(%(series)s::integer[]) as touched (series_id)
 cross join lateral (
     select
@@ -116,7 +118,10 @@ cross join lateral (
         coalesce(array_agg(end_to_end_s order by end_to_end_s)
             filter (where end_to_end_s is not null), '{}') as whole,
         coalesce(array_agg(stall_s order by stall_s)
-            filter (where stall_s is not null), '{}') as stall
+            filter (where stall_s is not null), '{}') as stall,
+        percentile_cont(0.5) within group (order by system_tokens_per_s)
+            filter (where output_tokens_per_s is not null) as system,
+        count(system_tokens_per_s) filter (where output_tokens_per_s is not null) as system_runs
     from run
     where run.series_id = touched.series_id and rolls
       and slot_at > %(since)s and slot_at <= %(now)s) as sorted

@@ -146,4 +146,13 @@ def _quiet(endpoint: Document, cell: Document) -> str:
         latest = cell["latest"]["output_tokens_per_s"]
         told = "" if latest is None else f", latest {speed_text(latest)}"
         return f"{cell['runs']} of {cell['fewest_runs']} runs{told}"
+    if cell["system_tokens_per_s"] is not None:
+        return _together(cell)
     return "answer only" if cell["latest"]["answer_only"] else "ok"
+
+
+def _together(cell: Document) -> str:
+    """Return what parallel runs get in all, and how much slower each request is for it."""
+    times = cell["slowdown"]["output_tokens_per_s"]
+    told = "" if times is None else f", slowdown {times:.1f}"
+    return f"{speed_text(cell['system_tokens_per_s'])} in all{told}"

@@ -76,3 +76,11 @@ def _three_digits(value: float) -> str:
         if abs(value) < below:
             return f"{value:.{decimals}f}"
     return f"{value:,.0f}"
+
+
+def slower_text(times: float) -> str:
+    """Return a slowdown as people say it: `1.6 times slower than alone`, or `as fast as alone`."""
+    if 0.95 < times < 1.05:
+        return "as fast as alone"
+    change = f"{times:.1f} times slower" if times > 1 else f"{1 / times:.1f} times faster"
+    return f"{change} than alone"

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from math import comb
 from typing import Any
 
-from pacewatch.words.figures import figures_of
+from pacewatch.words.figures import figures_of, system_tokens_per_s
 from pacewatch.words.flag import LEAVES, Figure, Flag
 from pacewatch.words.outcome import Outcome
 from pacewatch.words.slot import Load, Slot
@@ -82,7 +82,15 @@ class NaiveStore:
                 for figure in Figure
                 for name, value in spread([run for _, run in seen], figure).items()
             },
+            **throughput([run for _, run in seen]),
         }
+
+
+def throughput(runs: Iterable[Run]) -> dict[str, Any]:
+    """The median of what whole runs got, over those that have an output speed."""
+    shown = [run for run in runs if values(run, Figure.SPEED)]
+    found = sorted(system for run in shown if (system := system_tokens_per_s(run)) is not None)
+    return {"system_tokens_per_s": median(found), "system_runs": len(found)}
 
 
 def is_good(timing: Timing) -> bool:

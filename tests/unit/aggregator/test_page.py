@@ -6,11 +6,12 @@ from support.boards import board_fleet
 from support.shown import ENDPOINT, NOW, SERIES, WINDOW, WORKER, unmeasured
 
 from aggregator.board import Board, BoardEndpoint, BoardModel, BoardSeries
-from aggregator.cells import Around, State, pooled_cell, region_cell
+from aggregator.cells import Around, Slowdown, State, pooled_cell, region_cell
 from aggregator.notices import caption_of, legend_of, notices_of
 from aggregator.page import Choice, load_tabs, make_sections, page_links, region_tabs, workload_tabs
 from aggregator.pooled import Median
 from aggregator.remarks import Tone, remarks_of
+from aggregator.rows import TogetherRow
 from aggregator.standing import region_standings
 from pacewatch.words.flag import Figure
 from pacewatch.words.slot import Load
@@ -21,8 +22,9 @@ SLOWER = replace(
 CHOICE = Choice(region=None, workload="standard", load=Load.SINGLE)
 
 
-def series_of(*rows, failing=(), answer_only=(), pooled=None):
+def series_of(*rows, failing=(), answer_only=(), pooled=None, together=()):
     around = Around(
+        together={row.series_id: row for row in together},
         now=NOW,
         window=WINDOW,
         failing=frozenset(failing),
@@ -74,6 +76,64 @@ def test_an_interval_says_how_often_it_holds_the_median(runs, percent):
     (line,) = lines_of(series_of(replace(SERIES, load="parallel", speed_runs=runs)))
 
     assert line.interval == f"{percent} % interval: 466\u2013479"
+
+
+AMONG = replace(
+    SERIES,
+    load="parallel",
+    ttft_s=[0.5, 0.55, 0.62, 0.7, 0.9],
+    output_tokens_per_s=[100.0, 200.0, 238.8, 250.0, 300.0],
+)
+TOGETHER = TogetherRow(
+    series_id=1,
+    system_tokens_per_s=2_100.0,
+    system_runs=12,
+    alone_tokens_per_s=477.6,
+    alone_speed_runs=24,
+    alone_ttft_s=0.31,
+    alone_ttft_runs=24,
+)
+
+
+def test_parallel_runs_show_their_throughput_and_how_much_slower_each_request_is():
+    series = series_of(AMONG, together=[TOGETHER])
+
+    assert series.pooled.system_tokens_per_s == 2_100.0
+    assert series.pooled.slowdown == Slowdown(speed=2.0, ttft=2.0)
+    (line,) = lines_of(series)
+    assert [remark.text for remark in line.remarks] == [
+        "2,100 tokens/s in all, each 2.0 times slower than alone"
+    ]
+
+
+def test_over_several_regions_throughput_and_slowdown_are_the_median_of_theirs():
+    other = replace(
+        AMONG, region="us-east", series_id=2, output_tokens_per_s=[1.0, 1.0, 119.4, 1.0, 1.0]
+    )
+    told = [TOGETHER, replace(TOGETHER, series_id=2, system_tokens_per_s=900.0)]
+    series = series_of(AMONG, other, together=told)
+
+    assert series.pooled.system_tokens_per_s == 1_500.0
+    assert series.pooled.slowdown == Slowdown(speed=3.0, ttft=2.0)
+
+
+@pytest.mark.parametrize(
+    "together", [[], [replace(TOGETHER, alone_speed_runs=5, alone_ttft_runs=5)]]
+)
+def test_without_enough_runs_alone_no_slowdown_is_known(together):
+    assert series_of(AMONG, together=together).pooled.slowdown == Slowdown()
+
+
+def test_single_runs_have_neither_throughput_nor_slowdown():
+    cell = series_of(SERIES).pooled
+
+    assert (cell.system_tokens_per_s, cell.slowdown) == (None, None)
+
+
+def test_too_few_parallel_runs_show_no_throughput():
+    cell = series_of(AMONG, together=[replace(TOGETHER, system_runs=4)]).pooled
+
+    assert cell.system_tokens_per_s is None
 
 
 def test_a_bar_over_several_regions_bears_a_tick_for_each_of_them():

@@ -67,6 +67,12 @@ def test_a_parallel_board_shows_the_parallel_series():
     assert "1 of 5 runs" in zai
 
 
+def test_a_parallel_board_shows_what_all_requests_get_and_how_much_slower_each_is():
+    (line,) = [one for one in board_text(140, load="parallel").splitlines() if "cerebras" in one]
+
+    assert line.endswith("953 in all, slowdown 1.0")
+
+
 @pytest.mark.parametrize(
     ("offset_s", "text"),
     [(0.003, "+3 ms"), (-0.0001, "+0 ms"), (-7203.1, "-7,203 s"), (1.5, "+1.50 s")],

@@ -8,6 +8,7 @@ from pacewatch.words.text import (
     count_text,
     plural,
     seconds_text,
+    slower_text,
     span_text,
     speed_text,
     usd_text,
@@ -91,3 +92,17 @@ def test_lengths_counts_and_words_read_as_people_write_them():
     assert tuple(plural(n, "run") for n in (1, 0, 1_200)) == ("1 run", "0 runs", "1,200 runs")
     assert (count_text(12_000), count_text(None)) == ("12,000", UNKNOWN)
     assert word_text("timeout_first_token") == "timeout first token"
+
+
+@pytest.mark.parametrize(
+    ("times", "text"),
+    [
+        (1.62, "1.6 times slower than alone"),
+        (12.0, "12.0 times slower than alone"),
+        (1.04, "as fast as alone"),
+        (0.96, "as fast as alone"),
+        (0.5, "2.0 times faster than alone"),
+    ],
+)
+def test_a_slowdown_is_told_in_words(times, text):
+    assert slower_text(times) == text
