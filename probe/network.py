@@ -16,6 +16,7 @@ from time import monotonic_ns
 
 from httpcore2 import AsyncNetworkStream
 
+from probe import sending
 from probe.arrivals import READ_BYTES, Arrivals, BrokenLink
 from probe.channel import Channel
 from probe.kernel import SO_TIMESTAMPNS
@@ -147,7 +148,7 @@ class Wire(AsyncNetworkStream):
             self._held += self._outgoing.read()
 
     async def _send_held(self) -> None:
-        left, self._held = memoryview(bytes(self._held)), bytearray()
+        left, self._held = memoryview(self._held), bytearray()
 
         def send() -> None:
             nonlocal left
@@ -169,7 +170,7 @@ class Wire(AsyncNetworkStream):
         while data:
             before = monotonic_ns()
             try:
-                taken = self._sock.send(data)
+                taken = sending.send(self._sock, data)
             except (BlockingIOError, InterruptedError):
                 return data
             except OSError:

@@ -5,7 +5,7 @@ import pytest
 from support.benches import NOW, bench_on, make_endpoint, make_fleet, make_task
 
 from pacewatch.words.endpoint import Auth
-from pacewatch.words.fleet import Spending
+from pacewatch.words.fleet import Schedule, Spending
 from pacewatch.words.outcome import Decline, Outcome
 from pacewatch.words.slot import Load
 from pacewatch.words.spending import Caps
@@ -28,6 +28,13 @@ def test_a_task_that_may_be_run_is_looked_up_in_the_workers_own_catalog(tmp_path
         job.key.reveal(),
         job.requests,
     ) == ("own/model", "short", "k", 10)
+
+
+def test_a_parallel_run_makes_as_many_requests_as_the_file_says(tmp_path):
+    fleet = make_fleet(schedule=Schedule(parallel_requests=4))
+    with bench_on(tmp_path, fleet=fleet) as bench:
+        assert prepare(bench, make_task(load=Load.PARALLEL)).requests == 4
+        assert prepare(bench, make_task(load=Load.SINGLE)).requests == 1
 
 
 def test_a_job_shows_no_key(tmp_path):
