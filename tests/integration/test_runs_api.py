@@ -15,6 +15,7 @@ from aggregator.api.app import create_app
 from aggregator.partitions import drop_old_days
 from pacewatch.words.flag import Flag
 from pacewatch.words.outcome import Decline, Outcome
+from pacewatch.words.retention import Retention
 from pacewatch.words.slot import Load
 from pacewatch.words.timing import Connection, Fault, Identity, ProviderTokens
 
@@ -116,7 +117,7 @@ def test_after_the_timeline_is_dropped_figures_and_faults_stay(client, pool, slo
     whole = told(client, old)
     with pool.connection() as connection:
         connection.autocommit = True
-        drop_old_days(connection, NOON)
+        drop_old_days(connection, Retention(), NOON)
         connection.autocommit = False
 
     document = told(client, old)
