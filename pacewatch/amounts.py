@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pacewatch.blanks import read_filling
-from pacewatch.catalog import Catalog, read_rate_limit
+from pacewatch.catalog import Catalog
+from pacewatch.facts import read_rate_limit
 from pacewatch.tables import Table, suggestion
 from pacewatch.words.endpoint import PART, RateLimit
 from pacewatch.words.fleet import DEMO_SCHEDULE, Schedule, Spending

@@ -4,7 +4,8 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
-from pacewatch.catalog import PLACEHOLDER, Provider, why_no_base_url
+from pacewatch.catalog import PLACEHOLDER, Provider
+from pacewatch.facts import why_no_base_url
 from pacewatch.tables import Table, shown
 from pacewatch.words.endpoint import Auth, Endpoint, Limits
 

@@ -10,17 +10,23 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from typing import Any
-from urllib.parse import urlsplit
 
+from pacewatch.effort import merged
+from pacewatch.facts import (
+    read_effort,
+    read_headers,
+    read_limits,
+    read_price,
+    read_rate_limit,
+    why_no_base_url,
+)
 from pacewatch.tables import Table
 from pacewatch.words.endpoint import (
     PART,
     Auth,
     Endpoint,
     EndpointId,
-    Limits,
     Precision,
-    Price,
     Protocol,
     RateLimit,
 )
@@ -28,10 +34,6 @@ from pacewatch.words.errors import CatalogError
 
 PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 """What the user's file fills in a provider's base URL."""
-
-_FORBIDDEN_HEADERS = frozenset(
-    {"authorization", "x-api-key", "api-key", "x-goog-api-key", "cookie", "host", "content-length"}
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,6 +181,7 @@ def _endpoint(table: Table, provider: Provider) -> Endpoint | None:
     speed, source = _published(table)
     facts: dict[str, Any] = {
         "reasons": reasons,
+        "effort": table.text("effort"),
         "reasoning_tokens": table.whole("reasoning_tokens", low=0, high=100_000) or 0,
         "location": table.text("location"),
         "tier": table.text("tier"),
@@ -187,8 +190,11 @@ def _endpoint(table: Table, provider: Provider) -> Endpoint | None:
         "rate_limit": read_rate_limit(table),
         "ends_on": table.day("ends_on"),
         "listed": table.flag("listed") is not False,
-        "body": {**provider.body, **table.mapping("body")},
     }
+    facts["body"] = merged(
+        read_effort(table, provider.protocol, facts["effort"]),
+        {**provider.body, **table.mapping("body")},
+    )
     if len(table.faults) > before or not (model and provider_model):
         return None
     return Endpoint(
@@ -223,72 +229,3 @@ def _published(table: Table) -> tuple[float | None, str | None]:
         figures.append((speed, row.text("source", needed=True)))
         row.close()
     return figures[0] if figures else (None, None)
-
-
-def read_price(table: Table) -> Price | None:
-    """Return the price of the table's `price`, US$ per million tokens; None where there is none."""
-    if not table.has("price"):
-        return None
-    price = table.table("price")
-    into = price.number("input_usd", low=0, high=10_000)
-    out = price.number("output_usd", low=0, high=10_000)
-    source = price.text("source") or table.place
-    for key, value in (("input_usd", into), ("output_usd", out)):
-        if value is None and not price.has(key):
-            price.fault(key, "is missing (US$ per million tokens)")
-    price.close()
-    if into is None or out is None:
-        return None
-    return Price(input_usd=into, output_usd=out, source=source)
-
-
-def read_limits(table: Table, *, reasons: bool, base: Limits | None = None) -> Limits:
-    """Return the limits of the table's `limits` over a base, or over what reasoning asks for."""
-    base = base or (Limits(first_token_s=300.0) if reasons else Limits())
-    limits = table.table("limits")
-    read = {
-        key: limits.number(key, low=0.1, high=3_600) or getattr(base, key)
-        for key in ("connect_s", "first_token_s", "stall_s", "total_s")
-    }
-    limits.close()
-    return Limits(**read)
-
-
-def read_rate_limit(table: Table) -> RateLimit | None:
-    """Return the table's `rate_limit`; None where there is none."""
-    if not table.has("rate_limit"):
-        return None
-    rows = table.table("rate_limit")
-    requests, tokens = (
-        rows.whole(f"{unit}_per_minute", low=1, high=10**12) for unit in ("requests", "tokens")
-    )
-    source = rows.text("source") or table.place
-    rows.close()
-    return RateLimit(requests_per_minute=requests, tokens_per_minute=tokens, source=source)
-
-
-def read_headers(table: Table) -> dict[str, str]:
-    """Return the table's `headers`: texts, and none that shows a key."""
-    headers = table.mapping("headers")
-    for name, value in headers.items():
-        if name.lower() in _FORBIDDEN_HEADERS:
-            table.fault("headers", f'"{name}" is set by Pacewatch (allowed: other headers)')
-        elif not isinstance(value, str):
-            table.fault("headers", f'"{name}": a text is needed')
-    return {str(name): str(value) for name, value in headers.items()}
-
-
-def why_no_base_url(url: str) -> str | None:
-    """Return why a base URL cannot be, in words that do not repeat it; None where it can."""
-    try:
-        parts = urlsplit(url)
-        host, _ = parts.hostname, parts.port
-    except ValueError:
-        return "is no address (form: http://host:port/path or https://host/path)"
-    if parts.scheme not in ("http", "https") or not host:
-        return "is no http or https address (form: http://host:port/path or https://host/path)"
-    if parts.username is not None or parts.password is not None:
-        return "must hold no user name and no password"
-    if parts.query or parts.fragment:
-        return "must have no query and no fragment (form: https://host/path)"
-    return None

@@ -18,7 +18,8 @@ from pacewatch.amounts import (
     read_workloads,
 )
 from pacewatch.blanks import allow, filled, simulate
-from pacewatch.catalog import Catalog, read_catalog, why_no_base_url
+from pacewatch.catalog import Catalog, read_catalog
+from pacewatch.facts import why_no_base_url
 from pacewatch.own import read_own
 from pacewatch.picks import Wish, give_importance, pick, priced
 from pacewatch.tables import Table, secrets_in, suggestion

@@ -10,22 +10,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlsplit
 
-from pacewatch.catalog import (
-    Catalog,
-    endpoint_id,
-    read_headers,
-    read_limits,
-    read_price,
-    read_rate_limit,
-    why_no_base_url,
-)
+from pacewatch.catalog import Catalog, endpoint_id
+from pacewatch.effort import merged
+from pacewatch.facts import read_changes, read_effort, why_no_base_url
 from pacewatch.tables import Table, shown, suggestion
 from pacewatch.words.endpoint import (
     PART,
     Auth,
     Endpoint,
     EndpointId,
-    Importance,
     Precision,
     Protocol,
     parse_endpoint_id,
@@ -73,10 +66,24 @@ def read_own(table: Table, catalog: Catalog) -> Endpoint | None:
         if said.protocol is not plain.protocol:
             changes.setdefault("body", {})
     made = replace(plain, own=True, listed=True, ends_on=None, **changes)
+    made = _with_effort(table, made, said, plain)
     if said.chosen is None:
         name = endpoint_id(made.provider, made.model, made.precision, said.variant)
         return replace(made, id=name)
     return _under(said.chosen, made, said, table, catalog)
+
+
+def _with_effort(table: Table, made: Endpoint, said: _Said, plain: Endpoint) -> Endpoint:
+    """Return the endpoint with the effort that the table asks for, which goes before the catalog's;
+    a body that the table tells goes before both.
+    """
+    effort, tells_body = said.changes.get("effort"), "body" in said.changes
+    if effort is None:
+        is_kept = not tells_body and made.protocol is plain.protocol
+        return made if is_kept else replace(made, effort=None)
+    members = read_effort(table, made.protocol, effort)
+    pair = (members, made.body) if tells_body else (made.body, members)
+    return replace(made, body=merged(*pair))
 
 
 def _read(table: Table, catalog: Catalog) -> _Said | None:
@@ -89,7 +96,7 @@ def _read(table: Table, catalog: Catalog) -> _Said | None:
     precision = table.text("precision", allowed=tuple(Precision))
     protocol = table.text("protocol", allowed=tuple(Protocol))
     key_env, chosen, variant = _key_env(table), _chosen_id(table), _slug(table, "variant")
-    changes = _changes(table, base)
+    changes = read_changes(table, base)
     table.close()
     if len(table.faults) > before or model is None:
         return None
@@ -164,31 +171,6 @@ def _chosen_id(table: Table) -> EndpointId | None:
     except ValueError as error:
         table.fault("id", str(error) if shown(text) != "(not shown)" else "is no endpoint id")
         return None
-
-
-def _changes(table: Table, base: Endpoint | None) -> dict[str, Any]:
-    """Return what the table says of the endpoint beyond where it is and what it is called."""
-    reasons = table.flag("reasons")
-    if reasons is None:
-        reasons = base is not None and base.reasons
-    limits = read_limits(table, reasons=reasons, base=None if base is None else base.limits)
-    changes: dict[str, Any] = {"reasons": reasons, "limits": limits}
-    for key in ("location", "account", "tier"):
-        if (text := table.text(key)) is not None:
-            changes[key] = text
-    if (price := read_price(table)) is not None:
-        changes["price"] = price
-    if (rate_limit := read_rate_limit(table)) is not None:
-        changes["rate_limit"] = rate_limit
-    if (room := table.whole("reasoning_tokens", low=0, high=100_000)) is not None:
-        changes["reasoning_tokens"] = room
-    if (importance := table.text("importance", allowed=tuple(Importance))) is not None:
-        changes["importance"] = Importance(importance)
-    if table.has("body"):
-        changes["body"] = table.mapping("body")
-    if table.has("headers"):
-        changes["headers"] = read_headers(table)
-    return changes
 
 
 def _base(catalog: Catalog, provider: str | None, model: str | None) -> Endpoint | None:

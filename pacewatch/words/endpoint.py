@@ -158,6 +158,8 @@ class Endpoint:
     body: Mapping[str, Any] = field(default_factory=dict)
     """Further members of the request's body."""
     reasons: bool = False
+    effort: str | None = None
+    """How much reasoning is asked for, in the provider's own word; it stands in the body."""
     reasoning_tokens: int = 0
     """Room asked for beyond the workload's output, for endpoints that reason."""
     importance: Importance = Importance.NOTIFY

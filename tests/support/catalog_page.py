@@ -29,7 +29,8 @@ def endpoint_table(catalog: Catalog) -> str:
     for endpoint in sorted(catalog.endpoints.values(), key=lambda e: e.id):
         speed = endpoint.published_tokens_per_s
         told = "" if speed is None else f"{speed:,.1f}"
-        reasons = "yes" if endpoint.reasons else ""
+        reasons = f"yes, effort {endpoint.effort}" if endpoint.effort else ""
+        reasons = reasons or ("yes" if endpoint.reasons else "")
         lines.append(
             f"| `{endpoint.id}` | `{endpoint.provider_model}` "
             f"| {reasons} | {told} | {_remark(endpoint)} |"

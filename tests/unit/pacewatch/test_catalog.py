@@ -129,7 +129,38 @@ def test_only_xai_may_take_900_seconds():
 def test_fireworks_is_asked_for_its_own_timings():
     asked = CATALOG.endpoints["fireworks/gpt-oss-120b"].body
 
-    assert asked == {"perf_metrics_in_response": True}
+    assert asked["perf_metrics_in_response"] is True
+
+
+NO_SUCH_SETTING = {"deepseek-r1-0528", "qwen3.7-max", "step-3.7-flash"}
+
+
+@pytest.mark.parametrize(
+    "endpoint", [e for e in ENDPOINTS if e.reasons], ids=[e.id for e in ENDPOINTS if e.reasons]
+)
+def test_an_endpoint_that_reasons_is_asked_for_little_and_has_room_for_it(endpoint: Endpoint):
+    assert endpoint.effort == (None if endpoint.model in NO_SUCH_SETTING else "low")
+    assert endpoint.reasoning_tokens >= 1_024
+
+
+@pytest.mark.parametrize(
+    ("name", "member"),
+    [
+        ("groq/gpt-oss-120b", {"reasoning_effort": "low"}),
+        ("openai/gpt-5.5", {"reasoning": {"effort": "low"}}),
+        (
+            "anthropic/claude-opus-4.8",
+            {"thinking": {"type": "adaptive"}, "output_config": {"effort": "low"}},
+        ),
+        (
+            "google/gemini-3.5-flash",
+            {"generationConfig": {"thinkingConfig": {"includeThoughts": True,
+                                                     "thinkingLevel": "low"}}},
+        ),
+    ],
+)  # fmt: skip
+def test_an_effort_stands_where_its_protocol_has_it(name, member):
+    assert CATALOG.endpoints[name].body == member
 
 
 def test_no_two_providers_share_a_key_variable():

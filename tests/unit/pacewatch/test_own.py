@@ -198,6 +198,44 @@ def test_a_provider_without_a_second_address_is_asked_at_its_first(own):
 def test_body_settings_of_one_protocol_are_none_of_another(own):
     head = '[[endpoint]]\nprovider = "google"\nmodel = "gemini-3.5-flash"\nvariant = "x"\n'
 
-    assert own(head).body == {"generationConfig": {"thinkingConfig": {"includeThoughts": True}}}
+    assert own(head).body == {
+        "generationConfig": {"thinkingConfig": {"includeThoughts": True, "thinkingLevel": "low"}}
+    }
     assert own(head + 'protocol = "openai-chat"').body == {}
+    assert own(head + 'protocol = "openai-chat"').effort is None
     assert own(head + 'protocol = "openai-chat"\nbody = { seed = 1 }').body == {"seed": 1}
+
+
+KNOWN = '[[endpoint]]\nprovider = "groq"\nmodel = "gpt-oss-120b"\nvariant = "x"\n'
+OWN = '[[endpoint]]\nbase_url = "http://127.0.0.1:9/v1"\nmodel = "m"\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "effort", "body"),
+    [
+        (KNOWN, "low", {"reasoning_effort": "low"}),
+        (KNOWN + 'effort = "high"', "high", {"reasoning_effort": "high"}),
+        (KNOWN + "body = { seed = 1 }", None, {"seed": 1}),
+        (KNOWN + 'effort = "high"\nbody = { seed = 1 }', "high",
+         {"reasoning_effort": "high", "seed": 1}),
+        (OWN, None, {}),
+        (OWN + 'effort = "low"', "low", {"reasoning_effort": "low"}),
+        (OWN + 'effort = "low"\nprotocol = "gemini"', "low",
+         {"generationConfig": {"thinkingConfig": {"thinkingLevel": "low"}}}),
+        (KNOWN + 'effort = "low"\nprotocol = "openai-responses"', "low",
+         {"reasoning": {"effort": "low"}}),
+    ],
+)  # fmt: skip
+def test_the_effort_of_the_table_goes_before_the_catalogs_and_a_body_before_both(
+    own, text, effort, body
+):
+    endpoint = own(text)
+
+    assert (endpoint.effort, endpoint.body) == (effort, body)
+
+
+def test_an_endpoint_of_ones_own_that_reasons_has_room_for_it(own):
+    assert own(OWN + "reasons = true").reasoning_tokens == 2_048
+    assert own(OWN + "reasons = true\nreasoning_tokens = 0").reasoning_tokens == 0
+    assert own(OWN).reasoning_tokens == 0
+    assert own(KNOWN).reasoning_tokens == 1_024

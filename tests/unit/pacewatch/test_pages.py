@@ -55,7 +55,9 @@ def test_every_file_that_a_page_shows_can_be_read(page):
 
 def test_the_page_of_settings_has_every_key_of_the_file():
     page = (ROOT / "docs/reference/settings.md").read_text(encoding="utf-8")
-    sources = [ROOT / "pacewatch" / f"{name}.py" for name in ("config", "amounts", "own", "picks")]
+    sources = [
+        ROOT / "pacewatch" / f"{name}.py" for name in ("config", "amounts", "facts", "own", "picks")
+    ]
     read_keys = {
         key
         for source in sources
