@@ -24,8 +24,11 @@ LONGEST_CYCLE = 24
 CYCLE_PART = 0.6
 """Part of the text that must repeat what stood one period before."""
 
-LEAST_TOKENS = 48
-"""A text of fewer tokens is not called degenerate: a list repeats itself too."""
+LEAST_TOKENS = 24
+"""A text of fewer tokens is not called degenerate."""
+
+LIST_TOKENS, LIST_PART = 48, 0.8
+"""Of a text of fewer tokens than this, so much must repeat: a short list repeats itself too."""
 
 
 def flags_of(  # noqa: PLR0913 - what the flags are of
@@ -86,7 +89,8 @@ def is_degenerate(tokens: Sequence[int]) -> bool:
     size = len(tokens)
     if size < LEAST_TOKENS:
         return False
+    part = LIST_PART if size < LIST_TOKENS else CYCLE_PART
     return any(
-        sum(map(eq, tokens, islice(tokens, cycle, None))) >= CYCLE_PART * size
+        sum(map(eq, tokens, islice(tokens, cycle, None))) >= part * size
         for cycle in range(1, LONGEST_CYCLE + 1)
     )

@@ -41,12 +41,30 @@ def fault_in(event: dict[str, Any], name: str) -> StreamFault | None:
     if not error and isinstance(groq := event.get("x_groq"), dict):
         error = groq.get("error")
     if not error and (
-        name == "error" or event.get("object") == "error" or event.get("type") == "error"
+        name == "error"
+        or event.get("object") == "error"
+        or event.get("type") == "error"
+        or _is_bare(event)
     ):
         error = event
     if not error:
         return None
-    return StreamFault(code=code_of(error if isinstance(error, dict) else event))
+    code = code_of(error if isinstance(error, dict) else event)
+    if code is None and isinstance(error, str) and " " not in error:
+        code = word(error)
+    return StreamFault(code=code)
+
+
+def _is_bare(event: dict[str, Any]) -> bool:
+    """Tell whether an event is itself an error, without a word that says so: a message with a code,
+    or a detail alone.
+    """
+    if not isinstance(event.get("message"), str):
+        return event.keys() == {"detail"}
+    if "choices" in event or "candidates" in event:
+        return False
+    kind = named(event.get("type")).casefold()
+    return event.get("code") is not None or kind.endswith(("error", "exception"))
 
 
 def code_of(error: dict[str, Any]) -> str | None:
@@ -73,4 +91,9 @@ def fault_of_plain(body: bytes) -> StreamFault:
             return fault
         if (kind := word(told.get("__type"))) is not None:
             return StreamFault(code=kind.rpartition("#")[2])
+        errors = told.get("errors")
+        if isinstance(errors, list) and errors:
+            return StreamFault(code=code_of(errors[0]) if isinstance(errors[0], dict) else None)
+        if isinstance(told.get("message"), str) or told.get("detail"):
+            return StreamFault(code=code_of(told))
     raise MalformedAnswer("no_event_stream")

@@ -19,6 +19,10 @@ _REASONING_FIELDS = ("reasoning_content", "reasoning", "reasoning_text", "thinki
 counts.
 """
 
+_CACHED_GROUPS = ("prompt_tokens_details", "input_tokens_details")
+_CACHED_NAMES = ("prompt_cache_hit_tokens", "cache_read_input_tokens", "num_cached_tokens")
+"""Where the prompt's cached part is told."""
+
 _TRUNCATED = frozenset({"length", "max_tokens", "model_length", "max_output_tokens"})
 _FILTERED = frozenset({"content_filter", "content_filtered", "safety", "moderation"})
 
@@ -200,17 +204,21 @@ def _tokens(usage: dict[str, Any], event: dict[str, Any]) -> ProviderTokens:
         count(usage.get("total_tokens")),
     )
     reasoning = _detail(usage, "completion_tokens_details", "reasoning_tokens")
-    cached = _detail(usage, "prompt_tokens_details", "cached_tokens")
-    if cached is None:
-        cached = count(usage.get("prompt_cache_hit_tokens"))
-    if not cached and isinstance(perf := event.get("perf_metrics"), dict):
-        cached = count(perf.get("cached-prompt-tokens")) or cached
     return ProviderTokens(
         input=asked,
         output=with_thoughts(asked, made, reasoning, total),
         reasoning=reasoning,
-        cached_input=cached,
+        cached_input=_cached(usage, event.get("perf_metrics")),
     )
+
+
+def _cached(usage: dict[str, Any], perf: object) -> int | None:
+    """Return the cached part of the prompt, by whichever name tells the most of it."""
+    told = [_detail(usage, group, "cached_tokens") for group in _CACHED_GROUPS]
+    told += [count(usage.get(name)) for name in _CACHED_NAMES]
+    if isinstance(perf, dict):
+        told.append(count(perf.get("cached-prompt-tokens")) or None)
+    return max((tokens for tokens in told if tokens is not None), default=None)
 
 
 def _detail(usage: dict[str, Any], group: str, name: str) -> int | None:

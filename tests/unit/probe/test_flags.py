@@ -110,8 +110,13 @@ def test_what_only_ends_in_a_repetition_or_is_short_is_not_degenerate():
 
     assert not is_degenerate(text)
     assert not is_degenerate(text + [7] * 100)
-    assert not is_degenerate([7] * 47)
-    assert is_degenerate([7] * 48)
+    assert not is_degenerate([7] * 23)
+    assert is_degenerate([7] * 24)
+
+
+def test_a_short_list_repeats_itself_more_before_it_is_degenerate():
+    assert not is_degenerate([*range(10), *[7] * 37])
+    assert is_degenerate([*range(10), *[7] * 38])
 
 
 def test_a_text_that_goes_over_the_same_paragraph_is_degenerate_in_the_record_too():

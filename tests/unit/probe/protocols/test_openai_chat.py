@@ -253,13 +253,17 @@ def test_the_last_text_may_come_with_finish_and_usage():
     [
         ({"error": {"message": "full", "type": "SERVICE_UNAVAILABLE", "code": 503}}, "503"),
         ({"error": {"message": "full", "type": "overloaded", "code": None}}, "overloaded"),
-        ({"error": "full"}, None),
+        ({"error": "full"}, "full"),
+        ({"error": "the line is full"}, None),
         ({"error": "full", "code": "E1"}, "E1"),
         ({"object": "error", "message": "full", "type": "BadRequest", "code": 400}, "400"),
         ({"type": "error", "error": {"type": "overloaded_error"}}, "overloaded_error"),
         ({"type": "error", "code": "E2"}, "E2"),
-        ({"choices": [], "x_groq": {"id": "r", "error": "full"}}, None),
+        ({"choices": [], "x_groq": {"id": "r", "error": "over_capacity"}}, "over_capacity"),
         ({"error": {"code": {"a": 1}, "type": "x" * 500}}, None),
+        ({"message": "full", "type": "too_many_requests_error", "code": "queue"}, "queue"),
+        ({"message": "full", "type": "ThrottlingException"}, "ThrottlingException"),
+        ({"detail": "full"}, None),
     ],
 )
 def test_an_error_is_one_however_it_is_told(event, code):
@@ -285,6 +289,46 @@ def test_a_plain_body_may_tell_an_error():
 def test_a_plain_body_without_an_error_is_malformed(body):
     with pytest.raises(MalformedAnswer, match="no_event_stream"):
         CHAT.read_whole(body)
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        (b'{"detail": "Not authenticated"}', None),
+        (b'{"message": "the endpoint timed out"}', None),
+        (b'{"success": false, "errors": [{"code": 7003, "message": "x"}]}', "7003"),
+        (b'{"errors": ["x"]}', None),
+    ],
+)
+def test_a_plain_body_may_tell_an_error_without_that_word(body, code):
+    assert CHAT.read_whole(body) == (StreamFault(code=code),)
+
+
+def test_a_message_of_a_gateway_is_no_error_and_neither_is_one_beside_choices():
+    assert not any(
+        isinstance(piece, StreamFault)
+        for event in (
+            {"message": "queued", "type": "status"},
+            {"message": "ok", "code": 0, "choices": []},
+        )
+        for piece in read(event)
+    )
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"prompt_tokens_details": {"cached_tokens": 96}},
+        {"input_tokens_details": {"cached_tokens": 96}},
+        {"cached_tokens": 96},
+        {"prompt_cache_hit_tokens": 96, "prompt_cache_miss_tokens": 4},
+        {"prompt_tokens_details": {"cached_tokens": 0}, "prompt_cache_hit_tokens": 96},
+        {"cache_read_input_tokens": 96},
+        {"num_cached_tokens": 96},
+    ],
+)
+def test_cached_input_goes_by_several_names(told):
+    assert usage(prompt_tokens=100, completion_tokens=4, **told).cached_input == 96
 
 
 def test_usage_is_told_in_one_form():
