@@ -1,19 +1,28 @@
-"""A provider that keeps prompts by how they begin never meets one of ours again."""
+"""A provider that keeps prompts by how they begin never meets one of ours again; where it says so
+all the same, its time to first token is of another kind and stays out of the medians.
+"""
 
 import asyncio
+import json
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from typing import Any
 from uuid import uuid4
 
 import pytest
+from support.answers import STREAM
 from support.asking import ask
+from support.centre import migrated_pool
+from support.probing import probe
+from support.records import NOON, hash_of, make_slot, plan, push, statuses
+from support.replay import replay
 from support.simulator import RunningSimulator, make_endpoint, running_simulator
 
 from pacewatch.words.flag import Flag
 from pacewatch.words.outcome import Outcome
 from pacewatch.words.slot import WORKLOADS, Load, Purpose
 from pacewatch.words.timing import Run, Timing, WorkerName
-from pacewatch.words.wire import Task
+from pacewatch.words.wire import Task, encode_run
 from probe.run import make_run
 
 REGIONS = ("eu-west", "us-east")
@@ -88,3 +97,51 @@ def test_a_prompt_that_came_before_is_answered_in_a_tenth_of_the_time(simulator)
     first, second = simulator.settled_answers()[-2:]
     assert [first["billed"]["cached_input"], second["billed"]["cached_input"]] == [0, 64]
     assert second["planned_ttft_s"] < first["planned_ttft_s"] / 5
+
+
+def answer(cached: int, first_ms: float) -> dict[str, Any]:
+    """A case of an answer that comes so late and says how much of the prompt was kept."""
+    told = {"prompt_tokens": 20, "completion_tokens": 2}
+    usage = {**told, "prompt_tokens_details": {"cached_tokens": cached}}
+    events = [
+        {"choices": [{"index": 0, "delta": {"content": "Salt"}}]},
+        {"choices": [{"index": 0, "delta": {"content": " air"}, "finish_reason": "length"}]},
+        {"choices": [], "usage": usage},
+    ]
+    script = [
+        {"after_ms": first_ms + 20 * n, "send": f"data: {json.dumps(event)}\n\n"}
+        for n, event in enumerate(events)
+    ]
+    return {"response": {"headers": STREAM, "script": script}}
+
+
+def test_a_cached_answer_is_marked_and_not_mixed_with_the_others(database_url):
+    kinds = [answer(0, 200), answer(16, 0)] * 6
+    slots = [make_slot(NOON - timedelta(minutes=n)) for n in range(len(kinds))]
+    records = []
+    for slot, kind in zip(slots, kinds, strict=True):
+        with replay(kind) as served:
+            run = probe(f"{served.url}/v1")
+        told = {"run": str(slot.run_id), "region": slot.region, "endpoint": slot.endpoint}
+        asked = {"endpoint_hash": hash_of(slot.endpoint, slot.workload), "workload": slot.workload}
+        records.append({**encode_run(run), **told, **asked, "simulated": True})
+    with migrated_pool(database_url) as pool:
+        with pool.connection() as connection:
+            plan(connection, *slots)
+        answered = push(pool, *records)
+        with pool.connection() as connection:
+            (stat,) = connection.execute("select * from series_stat").fetchall()
+            flagged = connection.execute(
+                "select count(*) as n from timing where 'cached' = any (flags)"
+            ).fetchone()
+
+    assert statuses(answered) == ["stored"] * 12
+    assert flagged == {"n": 6}
+    assert (stat["runs"], stat["good"], stat["ttft_runs"], stat["end_to_end_runs"]) == (
+        12,
+        12,
+        6,
+        6,
+    )
+    assert stat["speed_runs"] == 12
+    assert stat["ttft_s"][0] >= 0.2
