@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from aggregator.pooled import Median, Pooled, fewest_runs
 from aggregator.rows import SeriesRow, TogetherRow
-from pacewatch.words.figures import percentile
+from pacewatch.words.figures import Pace, Slowdown, percentile, slowdown
 from pacewatch.words.flag import Figure
 from pacewatch.words.slot import Load
 
@@ -62,14 +62,6 @@ class Latest:
     end_to_end_s: float | None
     answer_only: bool
     """True: the reasoning was hidden, so the speed is of the answer alone."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Slowdown:
-    """How many times slower a request is among others than alone, by medians; None: not known."""
-
-    speed: float | None = None
-    ttft: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,31 +185,33 @@ def _system(row: SeriesRow, around: Around) -> float | None:
     return told.system_tokens_per_s
 
 
-def _slowdown(row: SeriesRow, among: Mapping[Figure, Statistic], around: Around) -> Slowdown | None:
+def _slowdown(
+    row: SeriesRow, statistics: Mapping[Figure, Statistic], around: Around
+) -> Slowdown | None:
     if Load(row.load) is not Load.PARALLEL:
         return None
     told, enough = around.together.get(row.series_id), fewest_runs(Load.SINGLE)
     if told is None:
         return Slowdown()
-    speed = told.alone_tokens_per_s if told.alone_speed_runs >= enough else None
-    ttft = told.alone_ttft_s if told.alone_ttft_runs >= enough else None
-    return Slowdown(
-        speed=_ratio(speed, among[Figure.SPEED].median),
-        ttft=_ratio(among[Figure.TTFT].median, ttft),
+    alone = Pace(
+        output_tokens_per_s=told.alone_tokens_per_s if told.alone_speed_runs >= enough else None,
+        ttft_s=told.alone_ttft_s if told.alone_ttft_runs >= enough else None,
     )
-
-
-def _ratio(above: float | None, below: float | None) -> float | None:
-    return above / below if above is not None and below else None
+    among = Pace(
+        output_tokens_per_s=statistics[Figure.SPEED].median, ttft_s=statistics[Figure.TTFT].median
+    )
+    return slowdown(alone, among)
 
 
 def _pooled_slowdown(regions: Sequence[Slowdown | None]) -> Slowdown | None:
     known = [one for one in regions if one is not None]
     if not known:
         return None
+    speeds = (one.output_tokens_per_s for one in known)
+    ttfts = (one.ttft_s for one in known)
     return Slowdown(
-        speed=percentile((one.speed for one in known if one.speed is not None), 0.5),
-        ttft=percentile((one.ttft for one in known if one.ttft is not None), 0.5),
+        output_tokens_per_s=percentile((times for times in speeds if times is not None), 0.5),
+        ttft_s=percentile((times for times in ttfts if times is not None), 0.5),
     )
 
 

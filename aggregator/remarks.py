@@ -94,7 +94,7 @@ def _together(cell: Cell) -> str | None:
     told = []
     if cell.system_tokens_per_s is not None:
         told.append(f"{speed_text(cell.system_tokens_per_s)} tokens/s in all")
-    if cell.slowdown is not None and (times := cell.slowdown.speed) is not None:
+    if cell.slowdown is not None and (times := cell.slowdown.output_tokens_per_s) is not None:
         told.append(f"each {slower_text(times)}")
     return ", ".join(told) or None
 

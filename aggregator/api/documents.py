@@ -1,11 +1,12 @@
 """Board, series and status as JSON documents. Pure; moments are RFC 3339, unknown is null."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
 from aggregator.board import Board, BoardEndpoint, BoardSeries
-from aggregator.cells import STEMS, Cell, Latest, Slowdown, Statistic
+from aggregator.cells import STEMS, Cell, Latest, Statistic
 from aggregator.days import Day
 from aggregator.pooled import fewest_runs
 from aggregator.rows import WorkerRow
@@ -167,18 +168,12 @@ def _cell(cell: Cell) -> Document:
         "good": cell.good,
         **{str(name): _statistic(found) for name, found in cell.statistics.items()},
         "system_tokens_per_s": cell.system_tokens_per_s,
-        "slowdown": _slowdown(cell.slowdown),
+        "slowdown": None if cell.slowdown is None else asdict(cell.slowdown),
         "newest_at": _moment(cell.newest_at),
         "latest": _latest(cell.latest),
         "last_success_at": _moment(cell.last_success_at),
         "failing_in": list(cell.failing_in),
     }
-
-
-def _slowdown(slowdown: Slowdown | None) -> Document | None:
-    if slowdown is None:
-        return None
-    return {str(Figure.SPEED): slowdown.speed, str(Figure.TTFT): slowdown.ttft}
 
 
 def _statistic(statistic: Statistic) -> Document:

@@ -29,7 +29,9 @@ _TOTAL = typer.Option(None, min=0.001, help="Limit of the whole answer, seconds.
 _WORKLOAD = typer.Option(None, help="Shape of the request: short, standard, long, ...")
 _REGION = typer.Option(None, help="Region of the file whose proxy and CA file are used.")
 _FROM = typer.Option(None, "--from", help="Have a worker of this region measure it.")
-_PARALLEL = typer.Option(1, min=1, max=MOST_REQUESTS, help="Requests that are started together.")
+_PARALLEL = typer.Option(
+    1, min=1, max=MOST_REQUESTS, help="Requests started together, after one alone."
+)
 _REPEAT = typer.Option(None, min=1, help="Runs, one after another.")
 _WATCH = typer.Option(False, "--watch", help="On a terminal, draw the answer while it comes.")
 _JSON = typer.Option(
@@ -97,6 +99,8 @@ class _Made:
     record: dict[str, Any]
     """What --json prints of it."""
     limits: "Limits | None" = None
+    alone: "Run | None" = None
+    """Of a parallel run: one request alone, made before."""
 
 
 def _refuse_together(
@@ -117,13 +121,21 @@ def _refuse_together(
 
 
 def _by_ourselves(here: "Here", count: int) -> Iterator[_Made]:
+    alone = here.alone() if here.requests > 1 else None
+    for run in here.runs(count):
+        record = _record(run)
+        if alone is not None:
+            record["alone"] = _record(alone)
+        yield _Made(run=run, record=record, limits=here.asked.endpoint.limits, alone=alone)
+
+
+def _record(run: "Run") -> dict[str, Any]:
     from pacewatch.words.wire import encode_run
 
-    for run in here.runs(count):
-        record = encode_run(run)
-        for request, timing in zip(record["requests"], run.timings, strict=True):
-            request["figures"] = figures_json(timing)
-        yield _Made(run=run, record=record, limits=here.asked.endpoint.limits)
+    record = encode_run(run)
+    for request, timing in zip(record["requests"], run.timings, strict=True):
+        request["figures"] = figures_json(timing)
+    return record
 
 
 def figures_json(timing: "Timing") -> dict[str, Any]:
@@ -193,9 +205,11 @@ def _show_screen(found: Sequence[_Made]) -> None:
 
     width, first = screen_width(), found[0]
     if len(found) > 1:
-        parts = probe_table.repeated_screen([one.run for one in found], width=width)
+        parts = probe_table.repeated_screen(
+            [one.run for one in found], alone=first.alone, width=width
+        )
     elif len(first.run.timings) > 1:
-        parts = probe_table.parallel_screen(first.run, width=width)
+        parts = probe_table.parallel_screen(first.run, alone=first.alone, width=width)
     else:
         parts = probe_screen.screen(first.run, limits=first.limits, width=width)
     show(*parts)

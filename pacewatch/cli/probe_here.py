@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Iterator
 from contextlib import closing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from threading import Thread
 from uuid import uuid4
@@ -49,13 +49,19 @@ class Here:
                     run = asyncio.run(self._watched(reading, n, count))
                 yield run
 
+    def alone(self) -> Run:
+        """Make one run of a single request, which parallel ones are compared with."""
+        [run] = replace(self, requests=1).runs(1)
+        return run
+
     async def _watched(self, reading: Reading, n: int, count: int) -> Run:
         screen = terminal()
         if screen is None:
             return await self._run(reading, None)
         which = f", run {n + 1} of {count}" if count > 1 else ""
         place = f"{self.asked.endpoint.id} from {self.asked.region.name}"
-        title = f"{place}, workload {self.workload.name}{which}"
+        many = "" if self.requests == 1 else f", {self.requests} requests together"
+        title = f"{place}, workload {self.workload.name}{many}{which}"
         watching = Watching(screen, title, has_tracks=self.watch)
         drawing = asyncio.create_task(watching.draw())
         try:

@@ -11,13 +11,20 @@ from aggregator.measured import centre_flags, good_of, left_out, medians
 from pacewatch.cli.columns import legend
 from pacewatch.cli.probe_screen import WIDEST, fault_text, outcome_style, run_text, track
 from pacewatch.cli.render import Cell, Column, table
-from pacewatch.words.figures import figures_of, percentile, system_tokens_per_s
+from pacewatch.words.figures import (
+    Pace,
+    figures_of,
+    percentile,
+    slowdown,
+    system_tokens_per_s,
+)
 from pacewatch.words.flag import LEAVES, Figure, Flag
 from pacewatch.words.outcome import Outcome
 from pacewatch.words.text import (
     count_text,
     plural,
     seconds_text,
+    slower_text,
     speed_text,
     usd_text,
     word_text,
@@ -50,8 +57,8 @@ class _Line:
     tokens: int
 
 
-def parallel_screen(run: Run, *, width: int) -> list[RenderableType]:
-    """Return the parts that are shown of a run of several requests."""
+def parallel_screen(run: Run, *, width: int, alone: Run | None = None) -> list[RenderableType]:
+    """Return the parts that are shown of a run of several requests, beside one that was alone."""
     flags = centre_flags(run)
     lines = [_of_request(timing, flags) for timing in run.timings]
     return [
@@ -60,11 +67,13 @@ def parallel_screen(run: Run, *, width: int) -> list[RenderableType]:
         *_tracks(run.timings, width=min(width, WIDEST)),
         _table("Request", lines, width),
         Text(),
-        *_notes((run,)),
+        *_notes((run,), alone),
     ]
 
 
-def repeated_screen(runs: Sequence[Run], *, width: int) -> list[RenderableType]:
+def repeated_screen(
+    runs: Sequence[Run], *, width: int, alone: Run | None = None
+) -> list[RenderableType]:
     """Return the parts that are shown of runs that were made one after another."""
     lines = [_of_run(n, run) for n, run in enumerate(runs, start=1)]
     head = Text(f"{run_text(runs[0])}: {plural(len(runs), 'run')}")
@@ -73,7 +82,7 @@ def repeated_screen(runs: Sequence[Run], *, width: int) -> list[RenderableType]:
         Text(),
         _table("Run", lines, width),
         Text(),
-        *_notes(runs),
+        *_notes(runs, alone),
     ]
 
 
@@ -188,7 +197,7 @@ def _text(figure: Figure, value: float | None) -> str:
     return speed_text(value) if figure is Figure.SPEED else seconds_text(value)
 
 
-def _notes(runs: Sequence[Run]) -> Iterator[Text]:
+def _notes(runs: Sequence[Run], alone: Run | None) -> Iterator[Text]:
     """Give what is told of all runs together, a line each."""
     if any(len(run.timings) > 1 for run in runs):
         speeds = [speed for run in runs if (speed := system_tokens_per_s(run)) is not None]
@@ -196,14 +205,46 @@ def _notes(runs: Sequence[Run]) -> Iterator[Text]:
             of = "" if len(runs) == 1 else ", the median of the runs"
             said = "all tokens from the first send to the last token"
             yield Text(f"System throughput {speed_text(speed)} tokens/s: {said}{of}")
+        if alone is not None:
+            yield _slowdown_note(runs, alone)
         sends = [[t.sent_us for t in run.timings if t.sent_us is not None] for run in runs]
         apart_s = max((max(sent) for sent in sends if sent), default=0) / 1e6
         yield Text(f"The requests left within {seconds_text(apart_s)} of one another")
     yield from _flag_notes(runs)
-    costs = [run.cost_usd for run in runs if run.cost_usd is not None]
+    paid = [*runs, *([] if alone is None else [alone])]
+    costs = [run.cost_usd for run in paid if run.cost_usd is not None]
     if costs:
-        which = "this run" if len(runs) == 1 else "these runs"
+        which = "this run" if len(paid) == 1 else "these runs"
         yield Text(f"Price {usd_text(sum(costs))} of {which}")
+
+
+def _slowdown_note(runs: Sequence[Run], alone: Run) -> Text:
+    """Return how much slower each request was than the one alone."""
+    by_itself, among = _pace([alone]), _pace(runs)
+    found = slowdown(by_itself, among)
+    parts = []
+    if (times := found.output_tokens_per_s) is not None:
+        speeds = [speed_text(one.output_tokens_per_s) for one in (among, by_itself)]
+        parts.append(f"speed {slower_text(times)} ({' against '.join(speeds)} tokens/s)")
+    if (times := found.ttft_s) is not None:
+        waits = [seconds_text(one.ttft_s) for one in (among, by_itself)]
+        parts.append(f"first token {slower_text(times)} ({' against '.join(waits)})")
+    if not parts:
+        return Text(f"One request alone: {word_text(alone.timings[0].outcome)}; no slowdown known")
+    return Text(f"Each request: {', '.join(parts)}")
+
+
+def _pace(runs: Sequence[Run]) -> Pace:
+    """Return the medians over the runs, each run one value, its own median."""
+    found = [
+        medians([(timing, figures_of(timing)) for timing in run.timings], centre_flags(run))
+        for run in runs
+    ]
+    speed, ttft = (
+        percentile((value for one in found if (value := one[figure]) is not None), 0.5)
+        for figure in (Figure.SPEED, Figure.TTFT)
+    )
+    return Pace(output_tokens_per_s=speed, ttft_s=ttft)
 
 
 def _flag_notes(runs: Sequence[Run]) -> Iterator[Text]:

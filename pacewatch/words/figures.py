@@ -140,6 +140,34 @@ def system_tokens_per_s(run: Run) -> float | None:
     return total / last_us * 1e6 if last_us else None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pace:
+    """What a slowdown compares; None: not known."""
+
+    output_tokens_per_s: float | None = None
+    ttft_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slowdown:
+    """How many times slower a request is among others than alone; None: not known."""
+
+    output_tokens_per_s: float | None = None
+    ttft_s: float | None = None
+
+
+def slowdown(alone: Pace, among: Pace) -> Slowdown:
+    """Return how many times slower requests are among others than one alone."""
+    return Slowdown(
+        output_tokens_per_s=_ratio(alone.output_tokens_per_s, among.output_tokens_per_s),
+        ttft_s=_ratio(among.ttft_s, alone.ttft_s),
+    )
+
+
+def _ratio(above: float | None, below: float | None) -> float | None:
+    return above / below if above is not None and below else None
+
+
 def percentile(values: Iterable[float], q: float) -> float | None:
     """Return the quantile q in 0..1, linear between order statistics; None of no values.
 

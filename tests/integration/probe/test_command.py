@@ -87,6 +87,8 @@ def test_requests_of_a_parallel_run_are_one_record_and_a_table():
 
     record = json.loads(told.stdout)
     assert (record["load"], len(record["requests"])) == ("parallel", 3)
+    assert (record["alone"]["load"], len(record["alone"]["requests"])) == ("single", 1)
+    assert len(served.asked) == 2 * 4
     assert "3 requests together: 3 of 3 ok" in shown.stdout
     assert shown.stderr == ""
 

@@ -6,13 +6,14 @@ from support.boards import board_fleet
 from support.shown import ENDPOINT, NOW, SERIES, WINDOW, WORKER, unmeasured
 
 from aggregator.board import Board, BoardEndpoint, BoardModel, BoardSeries
-from aggregator.cells import Around, Slowdown, State, pooled_cell, region_cell
+from aggregator.cells import Around, State, pooled_cell, region_cell
 from aggregator.notices import caption_of, legend_of, notices_of
 from aggregator.page import Choice, load_tabs, make_sections, page_links, region_tabs, workload_tabs
 from aggregator.pooled import Median
 from aggregator.remarks import Tone, remarks_of
 from aggregator.rows import TogetherRow
 from aggregator.standing import region_standings
+from pacewatch.words.figures import Slowdown
 from pacewatch.words.flag import Figure
 from pacewatch.words.slot import Load
 
@@ -99,7 +100,7 @@ def test_parallel_runs_show_their_throughput_and_how_much_slower_each_request_is
     series = series_of(AMONG, together=[TOGETHER])
 
     assert series.pooled.system_tokens_per_s == 2_100.0
-    assert series.pooled.slowdown == Slowdown(speed=2.0, ttft=2.0)
+    assert series.pooled.slowdown == Slowdown(output_tokens_per_s=2.0, ttft_s=2.0)
     (line,) = lines_of(series)
     assert [remark.text for remark in line.remarks] == [
         "2,100 tokens/s in all, each 2.0 times slower than alone"
@@ -114,7 +115,7 @@ def test_over_several_regions_throughput_and_slowdown_are_the_median_of_theirs()
     series = series_of(AMONG, other, together=told)
 
     assert series.pooled.system_tokens_per_s == 1_500.0
-    assert series.pooled.slowdown == Slowdown(speed=3.0, ttft=2.0)
+    assert series.pooled.slowdown == Slowdown(output_tokens_per_s=3.0, ttft_s=2.0)
 
 
 @pytest.mark.parametrize(

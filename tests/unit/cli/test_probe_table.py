@@ -75,3 +75,34 @@ def test_a_run_without_any_token_has_no_timeline_and_no_medians():
     assert "0 of 2 ok, throttled, inconclusive" in text
     assert "sent" not in text
     assert "lowest" not in text
+
+
+def spoken(start_ms, every_ms):
+    return make_chunks(*(start_ms + every_ms * token for token in range(40)))
+
+
+def test_a_parallel_run_says_how_much_slower_each_request_was_than_one_alone():
+    alone = make_run(make_timing(spoken(200, 10)), cost_usd=0.01)
+    run = make_run(*(make_timing(spoken(300, 20), n=n) for n in range(4)), cost_usd=0.04)
+    text = shown(parallel_screen(run, alone=alone, width=140), 140)
+
+    assert (
+        "Each request: speed 2.0 times slower than alone (50.0 against 100 tokens/s), "
+        "first token 1.5 times slower than alone (300 ms against 200 ms)"
+    ) in text
+    assert "Price US$ 0.05 of these runs" in text
+
+
+def test_a_request_alone_that_failed_is_no_measure():
+    alone = make_run(make_timing(make_chunks(), outcome=Outcome.RATE_LIMITED, fault=LIMITED))
+    text = shown(parallel_screen(four(), alone=alone, width=140), 140)
+
+    assert "One request alone: rate limited; no slowdown known" in text
+
+
+def test_a_throttled_run_is_never_slow():
+    alone = make_run(make_timing(spoken(200, 10)))
+    text = shown(parallel_screen(four(), alone=alone, width=140), 140)
+
+    assert "throttled" in text
+    assert "slower" not in text
