@@ -8,7 +8,7 @@ import csv
 import io
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import UTC, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from enum import StrEnum
 from typing import Any
 
@@ -16,6 +16,7 @@ from psycopg.rows import dict_row
 
 from aggregator.board import Filter
 from aggregator.db import Pool, queries, translated
+from aggregator.partitions import days_there
 from pacewatch.words.slot import to_rfc3339
 
 _AT_ONCE = 2_000
@@ -48,7 +49,9 @@ def export(
     """
     write = {Form.CSV: csv_lines, Form.JSONL: json_lines}[form]
     head = ",".join(COLUMNS).encode() + b"\r\n" if form is Form.CSV else b""
-    for begin, end in days_of(since, until):
+    with translated(), pool.connection() as connection:
+        days = days_there(connection, "run")
+    for begin, end in within(days, since, until):
         for rows in _read(pool, asked, begin, end):
             yield head + write(map(_told, rows))  # not before: by now the store has answered
             head = b""
@@ -56,13 +59,15 @@ def export(
         yield head
 
 
-def days_of(since: datetime, until: datetime) -> Iterator[tuple[datetime, datetime]]:
-    """Give the pieces of a time that lie on one UTC day each. Pure."""
-    begin, until = since.astimezone(UTC), until.astimezone(UTC)
-    while begin < until:
-        midnight = datetime.combine(begin.date(), time(), UTC) + timedelta(days=1)
-        yield begin, min(midnight, until)
-        begin = midnight
+def within(
+    days: Iterable[date], since: datetime, until: datetime
+) -> Iterator[tuple[datetime, datetime]]:
+    """Give what of a time lies on each of these UTC days. Pure."""
+    for day in sorted(days):
+        midnight = datetime.combine(day, time(), UTC)
+        begin, end = max(midnight, since), min(midnight + timedelta(days=1), until)
+        if begin < end:
+            yield begin, end
 
 
 def _read(

@@ -66,6 +66,11 @@ def drop_old_days(connection: Connection, retention: Retention, now: datetime) -
     return [name for name in old if _drop(connection, name)]
 
 
+def days_there(connection: Connection, table: str) -> list[date]:
+    """Return the UTC days of which a table has a partition."""
+    return [_day(row["partition"]) for row in _partitions(connection) if row["parent"] == table]
+
+
 def _partitions(connection: Connection) -> list[dict[str, str]]:
     return connection.execute(
         queries("upkeep")["list_partitions"], {"parents": list(TABLES)}

@@ -1,6 +1,6 @@
 import csv
 import json
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from io import StringIO
 
 import pytest
@@ -17,7 +17,7 @@ from aggregator.api.app import create_app
 from aggregator.api.export import AT_ONCE, Doors
 from aggregator.api.problems import Problem
 from aggregator.board import Filter
-from aggregator.export import COLUMNS, Form, days_of, export
+from aggregator.export import COLUMNS, Form, export, within
 from pacewatch.cli.app import app
 from pacewatch.cli.export import last_slot, moment_of
 from pacewatch.words.errors import PacewatchError, SettingsError
@@ -117,14 +117,21 @@ def test_a_time_without_runs_is_a_head_alone(client):
     assert answer.headers["content-type"] == "text/csv; charset=utf-8"
 
 
-def test_the_days_of_a_time_are_utc_days():
+def test_the_days_of_a_time_are_utc_days_of_which_there_is_something():
     begin, end = NOON - timedelta(hours=13), NOON + timedelta(hours=12)
+    there = [date(2026, 12, 3), date(2026, 12, 2), date(2026, 12, 1), date(2020, 1, 1)]
 
-    assert list(days_of(begin, end)) == [
+    assert list(within(there, begin, end)) == [
         (begin, NOON - timedelta(hours=12)),
         (NOON - timedelta(hours=12), end),
     ]
-    assert list(days_of(end, begin)) == []
+    assert list(within(there, end, begin)) == []
+
+
+def test_all_of_history_can_be_asked_for(client):
+    query = {"since": "0001-01-01T00:00:00Z", "until": "9999-12-31T23:59:59Z"}
+
+    assert len(lines(client, **query)) == 5 + 1 + 10
 
 
 def test_an_export_that_nobody_reads_on_holds_no_door_and_no_connection(pool):
