@@ -7,7 +7,7 @@ from fastapi import FastAPI
 
 from aggregator.api import board, changes, docs, export, metrics, push, read, workers
 from aggregator.api.centre import AtCentre, Centre, utc_now
-from aggregator.api.problems import Problem, add_problems
+from aggregator.api.problems import PROBLEMS, Problem, add_problems
 from aggregator.db import Pool, missing_migrations, translated
 from pacewatch import __version__
 from pacewatch.words.fleet import Fleet
@@ -15,7 +15,13 @@ from pacewatch.words.fleet import Fleet
 
 def create_app(pool: Pool, fleet: Fleet, *, clock: Callable[[], datetime] = utc_now) -> FastAPI:
     """Return the application over an open pool; it neither opens nor closes it."""
-    app = FastAPI(title="Pacewatch", version=__version__, docs_url=None, redoc_url=None)
+    app = FastAPI(
+        title="Pacewatch",
+        version=__version__,
+        docs_url=None,
+        redoc_url=None,
+        responses=PROBLEMS,
+    )
     app.state.centre = Centre(pool=pool, fleet=fleet, clock=clock)
     add_problems(app)
     add_health(app)

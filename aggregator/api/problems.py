@@ -19,6 +19,28 @@ RETRY_AFTER_S = 5
 """What a client is told to wait when the store does not answer, seconds."""
 
 
+_DESCRIBED: dict[str, Any] = {
+    "description": "A problem document (RFC 9457); `detail` is a sentence.",
+    "content": {
+        PROBLEM_JSON: {
+            "schema": {
+                "type": "object",
+                "required": ["type", "title", "status", "detail"],
+                "properties": {
+                    "type": {"type": "string"},
+                    "title": {"type": "string"},
+                    "status": {"type": "integer"},
+                    "detail": {"type": "string"},
+                },
+            }
+        }
+    },
+}
+
+PROBLEMS: dict[int | str, dict[str, Any]] = {"4XX": _DESCRIBED, "5XX": _DESCRIBED}
+"""What the API's description says of every operation's errors."""
+
+
 class Problem(Exception):  # noqa: N818 - RFC 9457's word
     """A request that is answered with a problem document; raised anywhere below a route."""
 

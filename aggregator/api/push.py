@@ -73,6 +73,12 @@ class Gate:
             self.in_hand[region] -= 1
 
 
+class SchemaResponse(JSONResponse):
+    """A JSON Schema."""
+
+    media_type = "application/schema+json"
+
+
 def router() -> APIRouter:
     """Return the routes of ingest, with a gate of their own."""
     made = APIRouter(tags=["ingest"])
@@ -94,10 +100,10 @@ def router() -> APIRouter:
             )
         return JSONResponse(answer)
 
-    @made.get("/schema/run.json")
+    @made.get("/schema/run.json", response_class=SchemaResponse)
     async def schema() -> JSONResponse:
         """Return the JSON Schema of the run record."""
-        return JSONResponse(run_schema(), media_type="application/schema+json")
+        return SchemaResponse(run_schema())
 
     return made
 

@@ -1,0 +1,57 @@
+"""Asks the API for all that its own description lets one ask, and for what it does not: every
+answer is one that is described, and none is a fault of ours.
+"""
+
+import pytest
+import schemathesis
+from fastapi.testclient import TestClient
+from hypothesis import HealthCheck, Phase, given, settings
+from schemathesis import GenerationMode
+from schemathesis.specs.openapi.checks import negative_data_rejection
+from support.boards import board_fleet, filled_pool
+from support.records import NOON
+from support.servers import fresh_database
+
+from aggregator.api.app import create_app
+
+DESCRIBED = create_app(None, board_fleet()).openapi()
+SCHEMA = schemathesis.openapi.from_dict(DESCRIBED)
+ASKED = [
+    (method.upper(), path, mode)
+    for path, methods in DESCRIBED["paths"].items()
+    for method, told in methods.items()
+    for mode in GenerationMode
+    if mode is GenerationMode.POSITIVE
+    or any(one["in"] != "header" for one in told.get("parameters", ()))
+]
+"""What takes no parameter, or a header of any text, cannot be asked wrongly."""
+
+
+@pytest.fixture(scope="module")
+def client(postgres_url):
+    with fresh_database(postgres_url) as url, filled_pool(url) as pool:
+        app = create_app(pool, board_fleet(), clock=lambda: NOON)
+        yield TestClient(app, raise_server_exceptions=False)
+
+
+@pytest.mark.parametrize(("method", "path", "mode"), ASKED)
+def test_every_answer_is_one_that_is_described(client, method, path, mode):
+    @settings(
+        max_examples=10,
+        deadline=None,
+        derandomize=True,
+        database=None,
+        phases=(Phase.explicit, Phase.generate),
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(case=SCHEMA[path][method].as_strategy(generation_mode=mode))
+    def ask(case):
+        told = case.as_transport_kwargs(base_url="http://testserver")
+        del told["cookies"]
+        content = told.pop("data", None)
+        # a query is text, so what was meant as a number is a name of nothing
+        case.validate_response(
+            client.request(**told, content=content), excluded_checks=[negative_data_rejection]
+        )
+
+    ask()
