@@ -1,9 +1,13 @@
+import tomllib
 from datetime import date
 from pathlib import Path
 
 import pytest
 
+from pacewatch.catalog import read_catalog
 from pacewatch.config import load_fleet
+from pacewatch.own import read_own
+from pacewatch.tables import Table
 from pacewatch.words.endpoint import Auth, Endpoint, Importance, Limits, Precision, Protocol
 from pacewatch.words.errors import SettingsError
 
@@ -186,8 +190,17 @@ def test_a_provider_may_speak_another_protocol_elsewhere(own):
     )
 
 
-def test_a_provider_without_a_second_address_is_asked_at_its_first(own):
-    endpoint = own(
+def told(text: str) -> Endpoint:
+    """The endpoint of the file's only table, read alone: no blank is filled, no price looked up."""
+    table = Table(tomllib.loads(text), place="pacewatch.toml", path="", faults=[])
+    [one] = table.tables("endpoint")
+    endpoint = read_own(one, read_catalog())
+    assert endpoint is not None, table.faults
+    return endpoint
+
+
+def test_a_provider_without_a_second_address_is_asked_at_its_first():
+    endpoint = told(
         '[[endpoint]]\nprovider = "openai"\nmodel = "gpt-5.5"\nvariant = "chat"\n'
         'protocol = "openai-chat"'
     )
@@ -195,15 +208,15 @@ def test_a_provider_without_a_second_address_is_asked_at_its_first(own):
     assert endpoint.base_url == "https://api.openai.com/v1"
 
 
-def test_body_settings_of_one_protocol_are_none_of_another(own):
+def test_body_settings_of_one_protocol_are_none_of_another():
     head = '[[endpoint]]\nprovider = "google"\nmodel = "gemini-3.5-flash"\nvariant = "x"\n'
 
-    assert own(head).body == {
+    assert told(head).body == {
         "generationConfig": {"thinkingConfig": {"includeThoughts": True, "thinkingLevel": "low"}}
     }
-    assert own(head + 'protocol = "openai-chat"').body == {}
-    assert own(head + 'protocol = "openai-chat"').effort is None
-    assert own(head + 'protocol = "openai-chat"\nbody = { seed = 1 }').body == {"seed": 1}
+    assert told(head + 'protocol = "openai-chat"').body == {}
+    assert told(head + 'protocol = "openai-chat"').effort is None
+    assert told(head + 'protocol = "openai-chat"\nbody = { seed = 1 }').body == {"seed": 1}
 
 
 KNOWN = '[[endpoint]]\nprovider = "groq"\nmodel = "gpt-oss-120b"\nvariant = "x"\n'
@@ -227,15 +240,15 @@ OWN = '[[endpoint]]\nbase_url = "http://127.0.0.1:9/v1"\nmodel = "m"\n'
     ],
 )  # fmt: skip
 def test_the_effort_of_the_table_goes_before_the_catalogs_and_a_body_before_both(
-    own, text, effort, body
+    text, effort, body
 ):
-    endpoint = own(text)
+    endpoint = told(text)
 
     assert (endpoint.effort, endpoint.body) == (effort, body)
 
 
-def test_an_endpoint_of_ones_own_that_reasons_has_room_for_it(own):
-    assert own(OWN + "reasons = true").reasoning_tokens == 2_048
-    assert own(OWN + "reasons = true\nreasoning_tokens = 0").reasoning_tokens == 0
-    assert own(OWN).reasoning_tokens == 0
-    assert own(KNOWN).reasoning_tokens == 1_024
+def test_an_endpoint_of_ones_own_that_reasons_has_room_for_it():
+    assert told(OWN + "reasons = true").reasoning_tokens == 2_048
+    assert told(OWN + "reasons = true\nreasoning_tokens = 0").reasoning_tokens == 0
+    assert told(OWN).reasoning_tokens == 0
+    assert told(KNOWN).reasoning_tokens == 1_024

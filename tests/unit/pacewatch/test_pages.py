@@ -38,6 +38,7 @@ def read(text: str) -> Fleet:
     [
         "docs/reference/settings.md",
         "docs/how-to/add-a-provider.md",
+        "docs/how-to/keep-within-limits.md",
         "docs/how-to/run-on-one-machine.md",
         "README.md",
     ],
