@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from pacewatch.words.outcome import Outcome
 from pacewatch.words.slot import to_rfc3339
 from pacewatch.words.timing import Timing
 from probe.disk import Disk
@@ -98,21 +97,17 @@ def _told(timings: Sequence[Timing]) -> Iterator[tuple[str, float, float]]:
     ended_us = max((_at_us(timing, timing.end_us) for timing in timings), default=0)
     for timing in timings:
         age_s = max(0, ended_us - _at_us(timing, timing.headers_us)) / 1e6
-        scarce = False
         limits = timing.limits
-        if limits is not None:
-            for unit, left, whole, reset_s in (
-                ("requests", limits.requests_left, limits.requests_limit, limits.requests_reset_s),
-                ("tokens", limits.tokens_left, limits.tokens_limit, limits.tokens_reset_s),
-            ):
-                if left is None or (left and not whole):
-                    continue
-                ratio = min(1.0, left / whole) if whole else 0.0
-                scarce = scarce or ratio < LEAST_RATIO
-                yield unit, ratio, max(0.0, (UNTOLD_S if reset_s is None else reset_s) - age_s)
-        waits_s = None if timing.fault is None else timing.fault.retry_after_s
-        if timing.outcome is Outcome.RATE_LIMITED and waits_s is not None and not scarce:
-            yield "requests", 0.0, max(0.0, waits_s - age_s)
+        if limits is None:
+            continue
+        for unit, left, whole, reset_s in (
+            ("requests", limits.requests_left, limits.requests_limit, limits.requests_reset_s),
+            ("tokens", limits.tokens_left, limits.tokens_limit, limits.tokens_reset_s),
+        ):
+            if left is None or (left and not whole):
+                continue
+            ratio = min(1.0, left / whole) if whole else 0.0
+            yield unit, ratio, max(0.0, (UNTOLD_S if reset_s is None else reset_s) - age_s)
 
 
 def _at_us(timing: Timing, since_send_us: int | None) -> int:
