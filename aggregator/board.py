@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 from aggregator.around import read_around
 from aggregator.cells import Around, Cell, pooled_cell, region_cell
+from aggregator.changes import Change, changes_of
 from aggregator.db import Connection, queries
 from aggregator.pooled import Pooled, read_pooled
 from aggregator.rows import (
@@ -44,6 +45,8 @@ class BoardEndpoint:
     facts: EndpointRow
     simulated: bool
     series: tuple[BoardSeries, ...]
+    changes: tuple[Change, ...] = ()
+    """What its provider changed within the window, the latest first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,7 +124,13 @@ def read_board(
         simulated=fleet.simulated if store is None else store.simulated,
         regions=region_standings(fleet.regions, workers, now),
         workloads=workloads,
-        models=_models(wanted, around, _read_pooled(connection, wanted, around), workloads),
+        models=_models(
+            wanted,
+            around,
+            _read_pooled(connection, wanted, around),
+            workloads,
+            changes_of(connection, {facts.endpoint for facts, _ in wanted}, since=now - window),
+        ),
         next_slot_at=_next_slot(connection),
         next_after=next_after,
     )
@@ -174,6 +183,7 @@ def _models(
     around: Around,
     pooled: Mapping[PoolKey, Pooled],
     workloads: tuple[str, ...],
+    changes: Mapping[str, tuple[Change, ...]],
 ) -> tuple[BoardModel, ...]:
     endpoints: dict[str, list[tuple[EndpointRow, SeriesRow]]] = {}
     for facts, row in wanted:
@@ -186,6 +196,7 @@ def _models(
                 facts=facts,
                 simulated=any(row.simulated for _, row in rows),
                 series=_series([row for _, row in rows], around, pooled, workloads),
+                changes=changes.get(facts.endpoint, ()),
             )
         )
     return tuple(

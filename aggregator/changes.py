@@ -39,6 +39,28 @@ class ChangesAsked:
     limit: int
 
 
+MOST_ON_BOARD = 500
+"""Changes of all endpoints together that a board is shown."""
+
+NEWEST = 2**62
+"""Stands after every change."""
+
+
+def changes_of(
+    connection: Connection, endpoints: Collection[str], *, since: datetime
+) -> dict[str, tuple[Change, ...]]:
+    """Return what was changed since then, by endpoint, the latest first."""
+    if not endpoints:
+        return {}
+    asked = ChangesAsked(
+        endpoints=endpoints, models=(), providers=(), since=since, after=NEWEST, limit=MOST_ON_BOARD
+    )
+    found: dict[str, tuple[Change, ...]] = {}
+    for change in read_changes(connection, asked):
+        found[change.endpoint] = (*found.get(change.endpoint, ()), change)
+    return found
+
+
 def read_changes(connection: Connection, asked: ChangesAsked) -> list[Change]:
     """Return the changes that were asked for, those noted last first."""
     values: dict[str, Any] = {

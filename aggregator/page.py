@@ -167,7 +167,7 @@ def _line(endpoint: BoardEndpoint, series: BoardSeries, scale: Scale, now: datet
         newest=Moment(
             text=age_text(newest, now), exact=None if newest is None else to_rfc3339(newest)
         ),
-        remarks=remarks_of(facts, series, now),
+        remarks=remarks_of(facts, series, now, endpoint.changes),
         simulated=endpoint.simulated,
     )
 

@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from aggregator.board import BoardSeries
 from aggregator.cells import Cell, State
+from aggregator.changes import Change
 from aggregator.rows import EndpointRow
 from pacewatch.words.text import age_text, slower_text, speed_text, word_text
 
@@ -28,12 +29,20 @@ class Remark:
     text: str
 
 
-def remarks_of(facts: EndpointRow, series: BoardSeries, now: datetime) -> tuple[Remark, ...]:
+def remarks_of(
+    facts: EndpointRow, series: BoardSeries, now: datetime, changes: Sequence[Change] = ()
+) -> tuple[Remark, ...]:
     """Return what is to be said of an endpoint's series, the gravest first; never nothing."""
     cell = series.pooled
     failures = _failures(cell, series, now)
     found = [*failures, *([] if failures else _shortfalls(cell)), *_quiet(facts, cell)]
+    found += [_changed(change, now) for change in changes]
     return tuple(found) or (Remark(tone=Tone.FINE, text="ok"),)
+
+
+def _changed(change: Change, now: datetime) -> Remark:
+    age = age_text(change.changed_at, now)
+    return Remark(tone=Tone.QUIET, text=f"{change.facet} as answered changed {age} ago")
 
 
 def _failures(cell: Cell, series: BoardSeries, now: datetime) -> list[Remark]:

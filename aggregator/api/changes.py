@@ -1,23 +1,23 @@
 """`GET /api/changes`: what providers have changed, as their answers tell."""
 
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import JSONResponse
 from pydantic import AwareDatetime
 
 from aggregator.api.centre import AtCentre
+from aggregator.api.documents import change_document
 from aggregator.api.filters import Names
 from aggregator.api.tagged import UNCHANGED, tagged
-from aggregator.changes import Change, ChangesAsked, read_changes
+from aggregator.changes import NEWEST, ChangesAsked, read_changes
 from aggregator.rows import one_moment, read_store
 from pacewatch.words.slot import to_rfc3339
 
 router = APIRouter(prefix="/api", tags=["read"])
 
 _EVER = datetime(1970, 1, 1, tzinfo=UTC)
-_NEWEST = 2**62
 
 
 @router.get("/changes", response_class=JSONResponse, responses=UNCHANGED)
@@ -29,8 +29,8 @@ def changes(  # noqa: PLR0913 - the filters
     provider: Names = None,
     since: Annotated[AwareDatetime, Query(description="Changes from this moment on.")] = _EVER,
     after: Annotated[
-        int, Query(ge=0, le=_NEWEST, description="The `next` of the page before.")
-    ] = _NEWEST,
+        int, Query(ge=0, le=NEWEST, description="The `next` of the page before.")
+    ] = NEWEST,
     limit: Annotated[int, Query(ge=1, le=500, description="Changes of a page.")] = 100,
 ) -> Response:
     """Return changes of model, fingerprint or tier, those noted last first.
@@ -52,20 +52,7 @@ def changes(  # noqa: PLR0913 - the filters
     document = {
         "at": to_rfc3339(centre.clock()),
         "simulated": centre.fleet.simulated if store is None else store.simulated,
-        "changes": [_change(one) for one in page],
+        "changes": [change_document(one) for one in page],
         "next": page[-1].change_id if len(found) > limit else None,
     }
     return tagged(request, document)
-
-
-def _change(change: Change) -> dict[str, Any]:
-    return {
-        "endpoint": change.endpoint,
-        "provider": change.provider,
-        "model": change.model,
-        "what": change.facet,
-        "from": change.before,
-        "to": change.value,
-        "changed_at": to_rfc3339(change.changed_at),
-        "noted_at": to_rfc3339(change.noted_at),
-    }

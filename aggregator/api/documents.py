@@ -7,6 +7,7 @@ from typing import Any
 
 from aggregator.board import Board, BoardEndpoint, BoardSeries
 from aggregator.cells import STEMS, Cell, Latest, Statistic
+from aggregator.changes import Change
 from aggregator.days import Day
 from aggregator.pooled import fewest_runs
 from aggregator.rows import WorkerRow
@@ -146,7 +147,22 @@ def _endpoint(endpoint: BoardEndpoint) -> Document:
         "tier": facts.tier,
         "active": facts.active,
         "simulated": endpoint.simulated,
+        "changes": [change_document(change) for change in endpoint.changes],
         "series": [_series(series) for series in endpoint.series],
+    }
+
+
+def change_document(change: Change) -> Document:
+    """Return what a provider changed."""
+    return {
+        "endpoint": change.endpoint,
+        "provider": change.provider,
+        "model": change.model,
+        "what": change.facet,
+        "from": change.before,
+        "to": change.value,
+        "changed_at": to_rfc3339(change.changed_at),
+        "noted_at": to_rfc3339(change.noted_at),
     }
 
 

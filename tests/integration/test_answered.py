@@ -13,6 +13,7 @@ from support.timings import make_timing
 from aggregator.answered import MOST_VALUES
 from aggregator.api.app import create_app
 from aggregator.upkeep import drop_old
+from pacewatch.words.fleet import Schedule
 from pacewatch.words.slot import Load
 from pacewatch.words.timing import Identity
 
@@ -61,7 +62,7 @@ def every(hours, start, until):
     return [start + n * timedelta(hours=hours) for n in range(count)]
 
 
-def changes(pool, endpoint, query=""):
+def changes(pool, endpoint):
     client = TestClient(create_app(pool, make_fleet(), clock=lambda: NOON))
     answer = client.get("/api/changes", params={"endpoint": endpoint})
     assert answer.status_code == 200
@@ -197,3 +198,24 @@ def test_changes_are_asked_for_by_endpoint_provider_model_and_time_a_page_at_a_t
     assert asked(provider="groq")["changes"] == asked()["changes"] != []
     assert asked(provider="nobody")["changes"] == asked(model="none")["changes"] == []
     assert asked(since=word(day(6)))["changes"] == []
+
+
+def test_the_board_tells_what_has_changed_within_its_window(pool, endpoint, tell):
+    tell(*every(6, day(0), day(4)), fingerprint="fp_1")
+    tell(*every(6, day(4), day(5)), fingerprint="fp_2")
+    fleet = make_fleet(schedule=Schedule())
+
+    def board_at(moment):
+        client = TestClient(create_app(pool, fleet, clock=lambda: moment))
+        models = client.get("/api/board").json()["models"]
+        (found,) = [
+            one for model in models for one in model["endpoints"] if one["endpoint"] == endpoint
+        ]
+        return found["changes"], client.get("/?workload=short").text
+
+    changed, page = board_at(day(5))
+    later, _ = board_at(day(7) + HOUR)
+
+    assert [(one["from"], one["to"]) for one in changed] == [("fp_1", "fp_2")]
+    assert "fingerprint as answered changed 24 h ago" in page
+    assert later == []
