@@ -9,7 +9,8 @@ from aggregator.board import BoardSeries
 from aggregator.cells import Cell, State
 from aggregator.changes import Change
 from aggregator.rows import EndpointRow
-from pacewatch.words.text import age_text, slower_text, speed_text, word_text
+from pacewatch.words.outcome import outcome_text
+from pacewatch.words.text import age_text, slower_text, speed_text
 
 
 class Tone(StrEnum):
@@ -52,7 +53,7 @@ def _failures(cell: Cell, series: BoardSeries, now: datetime) -> list[Remark]:
     if cell.failing_in:
         outcomes = sorted(
             {
-                word_text(found.outcome)
+                outcome_text(found.outcome)
                 for region in cell.failing_in
                 if (found := series.regions[region].latest) is not None
             }
@@ -61,7 +62,7 @@ def _failures(cell: Cell, series: BoardSeries, now: datetime) -> list[Remark]:
         good = _last_good(cell, series, now)
         return [Remark(tone=Tone.BAD, text=f"failing{where}: {' and '.join(outcomes)}{good}")]
     if latest.outcome != "ok":
-        return [Remark(tone=Tone.WARN, text=f"latest run: {word_text(latest.outcome)}")]
+        return [Remark(tone=Tone.WARN, text=f"latest run: {outcome_text(latest.outcome)}")]
     return []
 
 

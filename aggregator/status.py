@@ -23,7 +23,8 @@ from aggregator.standing import (
     region_standings,
 )
 from pacewatch.words.fleet import Fleet
-from pacewatch.words.text import age_text, word_text
+from pacewatch.words.outcome import outcome_text
+from pacewatch.words.text import age_text
 
 DISPATCH_SILENT_AFTER = timedelta(minutes=2)
 """Without a finished tick for longer, nothing is being dispatched."""
@@ -144,6 +145,6 @@ def _region_problems(region: RegionStanding, now: datetime) -> tuple[str, ...]:
 
 
 def _failing_problem(endpoint: FailingEndpoint) -> str:
-    outcomes = " and ".join(sorted({word_text(one.outcome) for one in endpoint.series}))
+    outcomes = " and ".join(sorted({outcome_text(one.outcome) for one in endpoint.series}))
     regions = ", ".join(sorted({one.region for one in endpoint.series}))
     return f"endpoint {endpoint.facts.endpoint}: failing in {regions}: {outcomes}"

@@ -9,6 +9,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from pacewatch.cli.render import Cell, Column, as_text, bar, table
+from pacewatch.words.outcome import outcome_text
 from pacewatch.words.slot import from_rfc3339
 from pacewatch.words.text import (
     UNKNOWN,
@@ -17,7 +18,6 @@ from pacewatch.words.text import (
     seconds_text,
     span_text,
     speed_text,
-    word_text,
 )
 
 SIMULATED = "Simulated: a simulator plays every provider, no figure is of a real one."
@@ -121,13 +121,13 @@ def remark(endpoint: Document, series: Document) -> Text:
     latest = cell["latest"]
     if cell["failing_in"]:
         outcomes = {
-            word_text(series["regions"][region]["latest"]["outcome"])
+            outcome_text(series["regions"][region]["latest"]["outcome"])
             for region in cell["failing_in"]
         }
         where = _where(cell["failing_in"], len(series["regions"]))
         return Text(f"failing{where}: {' and '.join(sorted(outcomes))}", style="bold red")
     if latest is not None and latest["outcome"] != "ok":
-        return Text(f"latest run: {word_text(latest['outcome'])}", style="yellow")
+        return Text(f"latest run: {outcome_text(latest['outcome'])}", style="yellow")
     return Text(_quiet(endpoint, cell), style="dim")
 
 

@@ -59,7 +59,7 @@ def _summary(document: Document) -> list[RenderableType]:
     problems = document["problems"]
     if not problems:
         return [Text(f"All is well: {counts}.", style="green")]
-    head = f"{plural(len(problems), 'problem')}: {counts}."
+    head = f"{plural(len(problems), 'problem')}. {counts}."
     return [Text(head, style="bold red"), *(as_text(f"  {problem}") for problem in problems)]
 
 

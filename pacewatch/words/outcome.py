@@ -51,6 +51,36 @@ OUTCOME_MEANINGS: dict[Outcome, str] = {
     Outcome.INTERNAL: "a fault of our own; never counted against a provider",
 }
 
+OUTCOME_TEXTS: dict[Outcome, str] = {
+    Outcome.OK: "ok",
+    Outcome.RATE_LIMITED: "rate limited (429)",
+    Outcome.OVERLOADED: "overloaded (503 or 529)",
+    Outcome.AUTH: "the key was refused (401 or 403)",
+    Outcome.PAYMENT: "quota or credit is spent",
+    Outcome.FILTERED: "stopped by a content filter",
+    Outcome.NOT_SERVED: "no such model there (404)",
+    Outcome.REJECTED: "the request was rejected (4xx)",
+    Outcome.SERVER_ERROR: "server error (5xx)",
+    Outcome.DNS: "the host name does not resolve",
+    Outcome.CONNECT: "no connection",
+    Outcome.TLS: "TLS failed",
+    Outcome.TIMEOUT_FIRST_TOKEN: "no first token in time (limits.first_token_s)",
+    Outcome.TIMEOUT_STALL: "stopped midway for too long (limits.stall_s)",
+    Outcome.TIMEOUT_TOTAL: "not finished in time (limits.total_s)",
+    Outcome.DISCONNECTED: "broke off",
+    Outcome.STREAM_ERROR: "an error within the answer",
+    Outcome.EMPTY: "no text",
+    Outcome.MALFORMED: "not the protocol's answer",
+    Outcome.INTERNAL: "a fault of our own",
+}
+"""What a board says of it, in a few words; of a time limit, the setting that moves it."""
+
+
+def outcome_text(outcome: str) -> str:
+    """Return what a board says of an outcome; of one that this version does not know, its name."""
+    return OUTCOME_TEXTS[Outcome(outcome)] if outcome in set(Outcome) else outcome
+
+
 VOTING_OUTCOMES = frozenset(
     {
         Outcome.OVERLOADED,

@@ -42,6 +42,45 @@ def test_an_endpoint_of_ones_own_is_measured_and_nothing_simulated_appears(folde
     assert kinds == [(False,)]
 
 
+BESIDE = """[[endpoint]]
+base_url = "http://nowhere.invalid/v1"
+model = "lost"
+id = "lost/lost"
+[[endpoint]]
+base_url = "{url}"
+model = "smollm2"
+id = "locked/smollm2"
+key_env = "WRONG_API_KEY"
+"""
+
+
+def test_a_wrong_address_and_a_refused_key_are_each_told_in_a_sentence_and_harm_nothing(folder):
+    with standin() as url, standin(key="right") as locked:
+        (folder / "pacewatch.toml").write_text(
+            THREE_LINES.format(url=url) + BESIDE.format(url=locked)
+        )
+        with running_up(folder, "--yes", WRONG_API_KEY="sk-wrong") as up:
+            until(up.measured)
+            until(lambda: len(up.get("/api/status").get("failing", ())) == 2)
+            problems = up.get("/api/status")["problems"]
+            page = " ".join(up.text("/").split())
+            measured = up.measured()
+        told = (
+            page
+            + up.said.read_text()
+            + "".join(log.read_text() for log in (up.state / "logs").iterdir())
+        )
+
+    assert problems == [
+        "endpoint locked/smollm2: failing in local: the key was refused (401 or 403)",
+        "endpoint lost/lost: failing in local: the host name does not resolve",
+    ]
+    assert "failing: the key was refused (401 or 403); never yet well" in page
+    assert "failing: the host name does not resolve; never yet well" in page
+    assert len(measured) == 1
+    assert "sk-wrong" not in told
+
+
 def test_a_killed_up_leaves_no_process_and_the_next_one_goes_on(folder):
     with standin() as url:
         (folder / "pacewatch.toml").write_text(THREE_LINES.format(url=url))

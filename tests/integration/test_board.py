@@ -294,7 +294,7 @@ def test_trouble_is_said_in_words(client):
     (groq,) = [row for row in rows if "Groq" in row]
     (zai,) = [row for row in rows if "Z.ai" in row]
     (mercury,) = [row for row in rows if "Inception" in row]
-    assert "failing in us-east: server error; last well 2 min ago" in groq
+    assert "failing in us-east: server error (5xx); last well 2 min ago" in groq
     assert "4 of 6 runs for a median" in zai
     assert "no run yet" in mercury
     text = "".join(page_of(client).words)

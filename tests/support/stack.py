@@ -57,13 +57,20 @@ class Up:
 
     def get(self, path: str) -> dict[str, Any]:
         """The JSON of a 200; empty for anything else."""
+        try:
+            return json.loads(self.text(path) or "{}")
+        except ValueError:
+            return {}
+
+    def text(self, path: str) -> str:
+        """The body of a 200; empty for anything else."""
         connection = http.client.HTTPConnection(self.url.removeprefix("http://"), timeout=10)
         try:
             connection.request("GET", path)
             answer = connection.getresponse()
-            return json.loads(answer.read()) if answer.status == 200 else {}
-        except (OSError, http.client.HTTPException, ValueError):
-            return {}
+            return answer.read().decode() if answer.status == 200 else ""
+        except (OSError, http.client.HTTPException):
+            return ""
         finally:
             connection.close()
 

@@ -14,10 +14,14 @@ class _Chat(BaseHTTPRequestHandler):
     """Streams ten tokens, 10 ms apart, and sends no usage."""
 
     protocol_version = "HTTP/1.1"
+    server: "_Server"
 
     def do_POST(self) -> None:
         length = int(self.headers.get("content-length", "0"))
         asked = json.loads(self.rfile.read(length))
+        if self.server.key and self.headers.get("authorization") != f"Bearer {self.server.key}":
+            self.send_error(401)
+            return
         if self.path != "/v1/chat/completions" or asked.get("model") != "smollm2":
             self.send_error(404)
             return
@@ -44,10 +48,16 @@ class _Chat(BaseHTTPRequestHandler):
         return
 
 
+class _Server(ThreadingHTTPServer):
+    key = ""
+    """What a request must bring; nothing where it is empty."""
+
+
 @contextmanager
-def standin() -> Iterator[str]:
+def standin(*, key: str = "") -> Iterator[str]:
     """The server on a free port of loopback; gives its base URL."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _Chat)
+    server = _Server(("127.0.0.1", 0), _Chat)
+    server.key = key
     thread = threading.Thread(target=server.serve_forever, args=(0.05,))
     thread.start()
     try:

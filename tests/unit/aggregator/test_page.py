@@ -174,12 +174,12 @@ def test_a_model_tells_how_far_its_endpoints_are_apart():
         (
             series_of(replace(SERIES, latest_outcome="rate_limited")),
             Tone.WARN,
-            "latest run: rate limited",
+            "latest run: rate limited (429)",
         ),
         (
             series_of(replace(SERIES, latest_outcome="auth", last_success_at=None), failing=[1]),
             Tone.BAD,
-            "failing: auth; never yet well",
+            "failing: the key was refused (401 or 403); never yet well",
         ),
         (
             series_of(
@@ -188,7 +188,7 @@ def test_a_model_tells_how_far_its_endpoints_are_apart():
                 failing=[2],
             ),
             Tone.BAD,
-            "failing in us-east: dns; last well 40 min ago",
+            "failing in us-east: the host name does not resolve; last well 40 min ago",
         ),
         (
             series_of(
@@ -197,7 +197,8 @@ def test_a_model_tells_how_far_its_endpoints_are_apart():
                 failing=[1, 2],
             ),
             Tone.BAD,
-            "failing everywhere: dns and tls; last well 40 min ago",
+            "failing everywhere: TLS failed and the host name does not resolve;"
+            " last well 40 min ago",
         ),
         (
             series_of(SERIES, answer_only=[1]),
@@ -228,7 +229,7 @@ def test_an_endpoint_no_longer_picked_is_told_beside_what_it_did_last():
     gone = replace(ENDPOINT, active=False)
     found = remarks_of(gone, series_of(replace(SERIES, latest_outcome="empty")), NOW)
 
-    assert [remark.text for remark in found] == ["latest run: empty", "no longer probed"]
+    assert [remark.text for remark in found] == ["latest run: no text", "no longer probed"]
 
 
 def test_a_figure_that_too_few_runs_have_is_left_out_though_others_are_shown():

@@ -122,7 +122,8 @@ def test_each_problem_is_one_sentence():
         "dispatch: no central worker has made a tick for 3 min, so nothing is sent",
         "region eu-west: silent for 14 min",
         "region us-east: no worker has reported yet",
-        "endpoint groq/gpt-oss-120b: failing in us-east: timeout first token",
+        "endpoint groq/gpt-oss-120b: failing in us-east:"
+        " no first token in time (limits.first_token_s)",
     )
 
 

@@ -5,12 +5,18 @@ from pacewatch.words.errors import SettingsError
 from pacewatch.words.flag import LEAVES, Figure, Flag
 from pacewatch.words.fleet import DEMO_SCHEDULE, Schedule
 from pacewatch.words.metrics import METRICS, Kind
-from pacewatch.words.outcome import OUTCOME_MEANINGS, VOTING_OUTCOMES, Outcome
+from pacewatch.words.outcome import (
+    OUTCOME_MEANINGS,
+    OUTCOME_TEXTS,
+    VOTING_OUTCOMES,
+    Outcome,
+    outcome_text,
+)
 from pacewatch.words.slot import Load
 
 
 def test_every_outcome_has_a_meaning():
-    assert set(Outcome) == OUTCOME_MEANINGS.keys()
+    assert set(Outcome) == OUTCOME_MEANINGS.keys() == OUTCOME_TEXTS.keys()
 
 
 def test_neither_success_nor_our_own_fault_nor_the_quota_votes_as_a_failure():
@@ -85,3 +91,8 @@ def test_an_address_in_clear_is_refused_unless_a_setting_says_so():
 
 def test_what_is_no_address_is_refused():
     assert "not an address" in str(refuse_unencrypted("X", "http://[::1", {}))
+
+
+def test_an_outcome_of_a_later_version_is_told_by_its_name():
+    assert outcome_text("auth") == "the key was refused (401 or 403)"
+    assert outcome_text("melted") == "melted"
