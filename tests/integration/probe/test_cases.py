@@ -138,3 +138,14 @@ def _told_holds(timing: Timing, expect: dict[str, Any]) -> None:
     if "retry_after_s" in expect:
         assert timing.fault is not None
         assert expect["retry_after_s"] == timing.fault.retry_after_s
+
+
+@pytest.mark.parametrize(
+    ("id", "is_short"), [("chat-utf8-split", True), ("chat-cerebras-time-info", False)]
+)
+def test_an_answer_of_few_words_is_short_unless_a_limit_cut_it(id, is_short):
+    (case,) = [case for case in CASES if case["id"] == id]
+
+    timing, _ = _play(case)
+
+    assert (Flag.SHORT_ANSWER in timing.flags) is is_short
