@@ -37,8 +37,8 @@ def remarks_of(
     cell = series.pooled
     failures = _failures(cell, series, now)
     found = [*failures, *([] if failures else _shortfalls(cell)), *_quiet(facts, cell)]
-    found += [_changed(change, now) for change in changes]
-    return tuple(found) or (Remark(tone=Tone.FINE, text="ok"),)
+    found = found or [Remark(tone=Tone.FINE, text="ok")]
+    return (*found, *(_changed(change, now) for change in changes))
 
 
 def _changed(change: Change, now: datetime) -> Remark:

@@ -7,6 +7,7 @@ from support.shown import ENDPOINT, NOW, SERIES, WINDOW, WORKER, unmeasured
 
 from aggregator.board import Board, BoardEndpoint, BoardModel, BoardSeries
 from aggregator.cells import Around, State, pooled_cell, region_cell
+from aggregator.changes import Change
 from aggregator.notices import caption_of, legend_of, notices_of
 from aggregator.page import Choice, load_tabs, make_sections, page_links, region_tabs, workload_tabs
 from aggregator.pooled import Median
@@ -230,6 +231,26 @@ def test_an_endpoint_no_longer_picked_is_told_beside_what_it_did_last():
     found = remarks_of(gone, series_of(replace(SERIES, latest_outcome="empty")), NOW)
 
     assert [remark.text for remark in found] == ["latest run: no text", "no longer probed"]
+
+
+def test_what_a_provider_changed_is_told_beside_how_the_endpoint_does():
+    change = Change(
+        change_id=1,
+        endpoint=ENDPOINT.endpoint,
+        provider=ENDPOINT.provider,
+        model=ENDPOINT.model,
+        facet="fingerprint",
+        value="fp_2",
+        before="fp_1",
+        changed_at=NOW - timedelta(hours=5),
+        noted_at=NOW,
+    )
+    found = remarks_of(ENDPOINT, series_of(SERIES), NOW, (change,))
+
+    assert [(remark.tone, remark.text) for remark in found] == [
+        (Tone.FINE, "ok"),
+        (Tone.QUIET, "fingerprint as answered changed 5 h ago"),
+    ]
 
 
 def test_a_figure_that_too_few_runs_have_is_left_out_though_others_are_shown():
