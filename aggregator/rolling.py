@@ -95,7 +95,7 @@ def refresh_all(pool: Pool, *, now: datetime, window: timedelta) -> Refreshed:
             lock_series(connection, series)
             before = _told(connection, series)
             refresh(connection, series, now=now, window=window)
-            _refresh_latest(connection, series)
+            refresh_latest(connection, series)
             told = _told(connection, series)
         changed += [one for one in series if before[one] != told[one]]
         done, after = done + len(series), series[-1]
@@ -107,7 +107,8 @@ def _told(connection: Connection, series: list[int]) -> dict[int, str]:
     return {row["series_id"]: row["told"] for row in rows}
 
 
-def _refresh_latest(connection: Connection, series: list[int]) -> None:
+def refresh_latest(connection: Connection, series: list[int]) -> None:
+    """Find the latest run and success of these series anew; the caller holds their locks."""
     named = queries("rolling")
     found = connection.execute(named["find_latest"], {"series": series}).fetchall()
     rows = [_latest_row(row) for row in found]

@@ -11,6 +11,7 @@ from typing import Any
 
 from aggregator import rolling
 from centre import ingest, reads
+from centre.history import history_ratio
 from centre.served import Aggregator, served
 from centre.store import WINDOW, Size, Store, filled_store, say
 
@@ -31,6 +32,7 @@ BOUNDS: dict[str, tuple[str, float]] = {
     "series": ("most", 3.0),
     "scrape_memory_mb": ("most", 200.0),
     "wrong_statistics": ("most", 0.0),
+    "history": ("most", 1.5),
 }
 """What must hold at full scale."""
 
@@ -45,6 +47,9 @@ def main() -> None:
         say(f"filling {size.endpoints} endpoints x {size.regions} regions x 2 loads")
         with filled_store(size) as store:
             found = measure(store, Path(folder))
+    say("a push while history grows")
+    history = history_ratio()
+    found |= {"history": history["ratio"], "history_ms": history}
     found |= {"machine": {"processors": os.cpu_count(), "load": os.getloadavg()[0]}}
     rounded = json.loads(json.dumps(found), parse_float=lambda text: float(f"{float(text):.4g}"))
     sys.stdout.write(json.dumps(rounded, indent=2) + "\n")

@@ -18,6 +18,9 @@ from pacewatch.words.outcome import MISSED_REASONS
 
 WINDOW = timedelta(hours=72)
 
+_DAYS_AT_ONCE = 20
+"""Each is three tables with their indexes, all of them locked to the end of the transaction."""
+
 _NAMED = re.split(
     r"^-- name: (\w+)\n", Path(__file__).with_name("fill.sql").read_text("utf-8"), flags=re.M
 )[1:]
@@ -73,16 +76,23 @@ def fill(pool: db.Pool, url: str, size: Size, now: datetime) -> None:
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(QUERIES["latest"], {"since": now - WINDOW})
     rolling.refresh_all(pool, now=now, window=WINDOW)
+    settle(url)
+
+
+def settle(url: str) -> None:
+    """Have what was filled in counted and written, so that no figure pays for it."""
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("vacuum analyze")
+        connection.execute("checkpoint")
 
 
 def add_history(pool: db.Pool, url: str, *, since: datetime, until: datetime) -> None:
     """Add the runs of a time, with their requests and slots."""
     started = time.monotonic()
-    days = (until - since).days + 2
-    with pool.connection() as connection:
-        make_days(connection, [(since + timedelta(days=n)).date() for n in range(days)])
+    days = [(since + timedelta(days=n)).date() for n in range((until - since).days + 2)]
+    for begin in range(0, len(days), _DAYS_AT_ONCE):
+        with pool.connection() as connection:
+            make_days(connection, days[begin : begin + _DAYS_AT_ONCE])
     with psycopg.connect(url) as connection:
         for name in ("runs", "timings", "slots"):
             done = connection.execute(QUERIES[name], {"since": since, "until": until})

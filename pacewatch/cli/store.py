@@ -1,8 +1,8 @@
-"""`migrate`, `token`: the store and who may write to it."""
+"""`migrate`, `remeasure`, `token`: the store, what is in it and who may write to it."""
 
 import json
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -24,6 +24,7 @@ _JSON = typer.Option(False, "--json", help="Print JSON.")
 def add_to(app: typer.Typer) -> None:
     """Mount this file's commands."""
     app.command()(migrate)
+    app.command()(remeasure)
     app.add_typer(token_app, name="token")
 
 
@@ -40,6 +41,27 @@ def migrate(as_json: bool = _JSON) -> None:
         typer.echo(json.dumps({"made": made}))
     else:
         typer.echo(f"made {', '.join(made)}" if made else "nothing to do")
+
+
+def remeasure(as_json: bool = _JSON) -> None:
+    """Make figures anew by this version's definitions.
+
+    It takes over every run that another definition measured and whose timeline is still kept, with
+    all statistics over it. It is safe to repeat.
+    """
+    import os
+
+    from aggregator import db, remeasure
+    from aggregator.settings import read_database_url
+    from pacewatch.config import config_path, load_fleet
+
+    fleet = load_fleet(config_path(os.environ), os.environ)
+    window = timedelta(seconds=fleet.schedule.window_s)
+    with db.open_pool(read_database_url(), size=1) as pool:
+        with pool.connection() as connection:
+            db.require_store(connection, fleet.simulated)
+        done = remeasure.remeasure(pool, now=_now(), window=window)
+    typer.echo(json.dumps({"runs": done}) if as_json else f"measured {done:,} runs anew")
 
 
 def _now() -> datetime:

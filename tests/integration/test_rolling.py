@@ -107,6 +107,48 @@ def test_any_order_repetition_splitting_and_mixing_gives_the_naive_statistics(po
     assert before == statistics(pool)
 
 
+SECONDS = st.integers(-3, 3)
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@given(ages=st.sets(SECONDS, min_size=1), ahead=st.sets(SECONDS), steps=st.sets(st.integers(1, 5)))
+def test_the_edges_of_the_window_are_right_to_the_second(pool, ages, ahead, steps):
+    """Runs around the moment that leaves the window, and around now; then the moment moves on."""
+    start_empty(pool)
+    slots = [make_slot(NOON - WINDOW + timedelta(seconds=second)) for second in ages]
+    slots += [make_slot(NOON + timedelta(seconds=second)) for second in ahead]
+    with pool.connection() as connection:
+        plan(connection, *slots)
+    naive = NaiveStore(window=WINDOW)
+    records = {slot: record_of(slot) for slot in slots}
+    for slot, record in records.items():
+        naive.push(slot, read_record(record))
+    push(pool, *records.values())
+
+    for second in (0, *sorted(steps)):
+        now = NOON + timedelta(seconds=second)
+        rolling.refresh_aged(pool, now=now, window=WINDOW)
+        (row,) = statistics(pool)
+        expected = naive.statistics(Load.SINGLE, now)
+        assert expected == {name: row[name] for name in expected}
+
+
+def test_a_run_that_was_held_up_for_two_days_enters_the_window_by_its_slot(pool):
+    start_empty(pool)
+    fresh, late = make_slot(NOON - timedelta(hours=1)), make_slot(NOON - timedelta(hours=49))
+    with pool.connection() as connection:
+        plan(connection, fresh, late)
+    push(pool, record_of(fresh, timed(100)))
+
+    push(pool, record_of(late, timed(300)))
+
+    (row,) = statistics(pool)
+    assert (row["runs"], row["ttft_s"][2], row["oldest_at"]) == (2, 0.2, late.slot_at)
+    assert (row["latest_at"], row["next_expiry"]) == (fresh.slot_at, late.slot_at + WINDOW)
+    rolling.refresh_aged(pool, now=late.slot_at + WINDOW, window=WINDOW)
+    assert statistics(pool)[0]["ttft_s"][2] == 0.1
+
+
 def test_four_writers_at_once_leave_no_statistic_wrong_and_never_block_each_other(pool):
     """Two have slots of their own, two carry the same slots out; all of the same four series."""
     start_empty(pool)

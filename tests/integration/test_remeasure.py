@@ -1,0 +1,87 @@
+"""Figures of a former definition, taken over to today's."""
+
+from datetime import timedelta
+
+import pytest
+from support.centre import migrated_pool
+from support.records import NOON, make_slot, plan, push, record_of, timed
+from typer.testing import CliRunner
+
+from aggregator.partitions import drop_old_days
+from aggregator.remeasure import remeasure
+from pacewatch.cli.app import app
+from pacewatch.words.retention import Retention
+from pacewatch.words.slot import Load
+
+WINDOW = timedelta(hours=72)
+SLOTS = [make_slot(NOON - timedelta(hours=7 * n), load=load) for load in Load for n in range(9)]
+TABLES = ("run", "timing", "series_stat")
+
+
+@pytest.fixture
+def pool(database_url):
+    """A store whose figures are all as another definition would have made them."""
+    with migrated_pool(database_url) as pool:
+        with pool.connection() as connection:
+            plan(connection, *SLOTS)
+        for n, slot in enumerate(SLOTS):
+            many = range(1 if slot.load is Load.SINGLE else 10)
+            push(pool, record_of(slot, *(timed(200 + 10 * n + i, 50 + n, n=i) for i in many)))
+        yield pool
+
+
+def contents(pool):
+    with pool.connection() as connection:
+        return {
+            table: connection.execute(f"select * from {table} order by 1, 2, 3").fetchall()
+            for table in TABLES
+        }
+
+
+def spoil(pool):
+    with pool.connection() as connection:
+        connection.execute("update run set definition = 0, ttft_s = ttft_s * 2, flags = '{old}'")
+        connection.execute("update timing set ttft_s = ttft_s * 2, left_out = '{stall_s}'")
+        connection.execute("update series_stat set ttft_s = null, latest_ttft_s = 9")
+        connection.execute("delete from day_due")
+
+
+def test_runs_of_another_definition_are_measured_anew_with_all_that_follows(pool):
+    right = contents(pool)
+    spoil(pool)
+
+    assert remeasure(pool, now=NOON, window=WINDOW) == len(SLOTS)
+
+    assert right == contents(pool)
+    with pool.connection() as connection:
+        due = connection.execute("select day from day_due").fetchall()
+    assert {row["day"] for row in due} == {slot.slot_at.date() for slot in SLOTS}
+    assert remeasure(pool, now=NOON, window=WINDOW) == 0
+
+
+def test_a_run_whose_timeline_is_gone_stays_as_it_was_measured(pool):
+    spoil(pool)
+    with pool.connection() as connection:
+        connection.autocommit = True
+        drop_old_days(connection, Retention(timelines_days=1), NOON)
+        connection.autocommit = False
+        kept = connection.execute("select count(*) as n from timeline").fetchone()["n"]
+
+    assert remeasure(pool, now=NOON, window=WINDOW) == kept
+
+    assert 0 < kept < len(SLOTS)
+    with pool.connection() as connection:
+        old = connection.execute("select count(*) as n from run where definition = 0").fetchone()
+    assert old["n"] == len(SLOTS) - kept
+
+
+def test_the_command_says_how_many_runs_it_took_over(pool, database_url, tmp_path):
+    spoil(pool)
+    file = tmp_path / "pacewatch.toml"
+    file.write_text('[simulator]\neu-west = "http://127.0.0.1:41001"\n')
+    environment = {"PACEWATCH_DATABASE_URL": database_url, "PACEWATCH_CONFIG": str(file)}
+
+    first, second = (CliRunner().invoke(app, ("remeasure",), env=environment) for _ in range(2))
+
+    assert (first.exit_code, first.output) == (0, "measured 18 runs anew\n")
+    assert second.output == "measured 0 runs anew\n"
