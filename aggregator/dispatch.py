@@ -75,8 +75,12 @@ def _tick(connection: Connection, orders: Orders, store: dict[str, Any], now: da
     planned += slots.plan(connection, orders, store, new_series, now)
     resumed_at = resumed(store["ticked_at"], store["resumed_at"], fleet.schedule.fresh_s, now)
     heard = resumed_at is None or now - resumed_at >= timedelta(seconds=fleet.schedule.fresh_s)
-    due = _send_due(connection, fleet, now)
-    over = [(priced.slot.run_id, f"declined:{Decline.BUDGET}") for priced in due.over]
+    found = _due(connection, now)
+    due = _send(connection, fleet, [slot for slot in found if not _rests(fleet, slot)], now)
+    over = [
+        *((slot.run_id, f"declined:{Decline.PAUSED}") for slot in found if _rests(fleet, slot)),
+        *((priced.slot.run_id, f"declined:{Decline.BUDGET}") for priced in due.over),
+    ]
     again = _send_again(connection, fleet, now) if heard else NOTHING
     expired = _expired(connection, fleet, now, settled=heard)
     missed = slots.miss(connection, [*over, *expired], simulated=fleet.simulated)
@@ -102,11 +106,16 @@ def resumed(
     return resumed_at
 
 
-def _send_due(connection: Connection, fleet: Fleet, now: datetime) -> Share:
+def _due(connection: Connection, now: datetime) -> list[Slot]:
     rows = connection.execute(
         queries("slots")["lock_due_slots"], {"now": now, "most": MOST}
     ).fetchall()
-    return _send(connection, fleet, [slots.slot_of_row(row) for row in rows], now)
+    return [slots.slot_of_row(row) for row in rows]
+
+
+def _rests(fleet: Fleet, slot: Slot) -> bool:
+    region = fleet.regions.get(slot.region)
+    return region is not None and region.paused
 
 
 def _send_again(connection: Connection, fleet: Fleet, now: datetime) -> Share:

@@ -164,10 +164,12 @@ def _region(table: Table, name: str, folder: Path, simulator_url: str | None) ->
     if proxy is not None and (fault := _why_no_proxy(proxy)):
         table.fault("proxy_url", fault)
     ca_file = table.text("ca_file")
+    paused = table.flag("paused")
     table.close()
     return Region(
         name=name,
         proxy_url=proxy,
+        paused=paused or False,
         ca_file=None if ca_file is None else str((folder / ca_file).absolute()),
         simulator_url=simulator_url,
     )

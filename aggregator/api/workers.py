@@ -152,8 +152,11 @@ def take_heartbeat(
     _decline(connection, told, simulated=centre.fleet.simulated)
     row = connection.execute(queries("workers")["read_catalog_hash"]).fetchone()
     known = row and row["catalog_hash"]
+    region = centre.fleet.regions.get(told.region)
     return HeartbeatAnswer(
-        now=to_rfc3339(now), paused=False, catalog=known or catalog_hash(centre.fleet)
+        now=to_rfc3339(now),
+        paused=region is not None and region.paused,
+        catalog=known or catalog_hash(centre.fleet),
     )
 
 

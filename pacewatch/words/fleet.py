@@ -24,6 +24,8 @@ class Region:
     name: str
     proxy_url: str | None = None
     ca_file: str | None = None
+    paused: bool = False
+    """True: the region rests, so its slots are missed at once and nothing is sent from there."""
     simulator_url: str | None = None
     """Where all providers are found, in the demo: scheme, host and port."""
 

@@ -15,7 +15,7 @@ from support.servers import fresh_database
 from aggregator import db, dispatch
 from pacewatch.words.endpoint import Limits
 from pacewatch.words.errors import StoreError
-from pacewatch.words.fleet import Schedule, Spending
+from pacewatch.words.fleet import Region, Schedule, Spending
 from pacewatch.words.slot import Load, Purpose, run_id
 
 SECOND = timedelta(seconds=1)
@@ -145,6 +145,19 @@ def test_a_slot_is_not_sent_before_its_moment(centre: Centre) -> None:
     assert following["run_id"] not in {slot.run_id for slot in early.sent}
     due = centre.tick(following["slot_at"])
     assert following["run_id"] in {slot.run_id for slot in due.sent}
+
+
+def test_nothing_is_sent_to_a_region_that_rests_and_its_slots_are_missed_for_that(
+    centre: Centre,
+) -> None:
+    regions = {name: Region(name=name, paused=name == "us-east") for name in REGIONS}
+    centre.change(replace(centre.fleet, regions=regions))
+    sent = centre.tick(NOON).sent + centre.tick(NOON + timedelta(minutes=20)).sent
+    due = centre.slots("region = 'us-east' and state <> 'planned'")
+
+    assert {slot.region for slot in sent} == {"eu-west"}
+    assert {(row["state"], row["reason"]) for row in due} == {("missed", "declined:paused")}
+    assert centre.missed("us-east") == {"declined:paused": len(due)}
 
 
 def test_two_dispatchers_at_once_send_each_slot_once(pool: db.Pool) -> None:

@@ -1,6 +1,7 @@
 """Heartbeats and manual runs over HTTP, a real Postgres and real sockets."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
@@ -13,7 +14,7 @@ from support.servers import fresh_database
 
 from aggregator import db
 from aggregator.regions import Scope, issue_token
-from pacewatch.words.fleet import catalog_hash
+from pacewatch.words.fleet import Region, catalog_hash
 from pacewatch.words.slot import Load, Purpose, from_rfc3339, run_id, to_rfc3339
 
 SKEW = timedelta(hours=2)
@@ -308,6 +309,21 @@ class TestManualRun:
         assert answered.json()["detail"] == (
             "a token of scope region may not do this (needs: run or admin)"
         )
+
+
+def test_a_region_that_rests_is_told_so_and_the_others_are_not(
+    centre: Centre, pool: db.Pool
+) -> None:
+    rests = Region(name="us-east", paused=True)
+    fleet = replace(centre.fleet, regions={**centre.fleet.regions, "us-east": rests})
+    told = {}
+    with served(pool, fleet, clock=lambda: NOON) as url:
+        for region in fleet.regions:
+            with token_client(url, pool, region, Scope.REGION) as client:
+                answered = client.post("/v1/workers", json=heartbeat(region=region))
+                told[region] = answered.json()["paused"]
+
+    assert told == {"eu-west": False, "us-east": True}
 
 
 def test_the_clock_of_the_heartbeats_is_the_centres(centre: Centre, pool: db.Pool) -> None:

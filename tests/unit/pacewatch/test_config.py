@@ -204,13 +204,14 @@ def test_later_lines_of_importance_win(read):
 def test_a_region_has_its_proxy_and_its_authorities(read, tmp_path):
     fleet = read(
         '[regions.eu-west]\nproxy_url = "http://proxy.example:3128"\nca_file = "ca.pem"\n'
-        "[regions.us-east]"
+        "[regions.us-east]\npaused = true"
     )
 
     assert list(fleet.regions) == ["eu-west", "us-east"]
     assert fleet.regions["eu-west"].proxy_url == "http://proxy.example:3128"
     assert fleet.regions["eu-west"].ca_file == str(tmp_path / "ca.pem")
     assert fleet.regions["us-east"].proxy_url is None
+    assert [region.paused for region in fleet.regions.values()] == [False, True]
 
 
 def test_schedule_and_spending_are_read(read):
