@@ -1,9 +1,10 @@
-"""What the kernel tells the reader process of a socket: when its packets came, and how many.
+"""What the kernel tells the reader process: when packets came, how many, and what sockets it is
+handed.
 
 Imported by the reader process, so it needs nothing that takes memory.
 """
 
-from _socket import AF_INET, SOCK_DGRAM, SOL_SOCKET, socket
+from _socket import AF_INET, CMSG_LEN, SCM_RIGHTS, SOCK_DGRAM, SOL_SOCKET, socket
 from struct import Struct, error
 
 SO_TIMESTAMPNS = 35
@@ -16,6 +17,7 @@ _TCP, _TCP_INFO, _TCP_INFO_BYTES, _SEGMENTS_AT = 6, 11, 160, 152
 """Where Linux's struct tcp_info holds tcpi_data_segs_in."""
 
 _U32 = Struct("=I")
+_FD = Struct("=i")
 
 
 def keep_stamping() -> socket:
@@ -42,3 +44,12 @@ def segments_in(sock: socket) -> int:
         return int(_U32.unpack_from(told, _SEGMENTS_AT)[0])
     except (OSError, error):
         return 0
+
+
+def receive(sock: socket, size: int) -> tuple[bytes, socket | None]:
+    """Return what one message says, and the socket that came with it."""
+    asked, ancillary, _, _ = sock.recvmsg(size, CMSG_LEN(_FD.size))
+    for level, kind, told in ancillary:
+        if (level, kind) == (SOL_SOCKET, SCM_RIGHTS):
+            return asked, socket(-1, -1, -1, _FD.unpack(told)[0])
+    return asked, None

@@ -11,8 +11,7 @@ import errno
 import gc
 import select
 import sys
-from _socket import CMSG_LEN, CMSG_SPACE, SCM_RIGHTS, SOL_SOCKET, socket
-from struct import Struct
+from _socket import CMSG_SPACE, socket
 from time import clock_gettime_ns, monotonic_ns
 
 from probe.entries import (
@@ -28,11 +27,14 @@ from probe.entries import (
     GRANT,
     WATCH,
 )
-from probe.kernel import STAMP, keep_stamping, segments_in, stamp_in
+from probe.kernel import STAMP, keep_stamping, receive, segments_in, stamp_in
 from probe.priority import take_priority
 
 FLUSH_NS = 5_000_000
 """How long a read may wait for others to be handed on with it."""
+
+NEVER_NS = 1 << 63
+"""Later than any moment."""
 
 FLUSH_BYTES = 128 * 1024
 """How much may wait to be handed on."""
@@ -40,7 +42,6 @@ FLUSH_BYTES = 128 * 1024
 READ_BYTES = 64 * 1024
 """Of one read of a socket."""
 
-_FD = Struct("=i")
 _ANCILLARY_BYTES = CMSG_SPACE(STAMP.size)
 _PR_SET_PDEATHSIG, _SIGKILL = 1, 9
 _READABLE, _WRITABLE = select.EPOLLIN, select.EPOLLOUT
@@ -65,13 +66,14 @@ class Watched:
 class Channel:
     """One run's way in and out."""
 
-    __slots__ = ("is_blocked", "pending", "since_ns", "sock", "watched")
+    __slots__ = ("due_ns", "is_blocked", "pending", "sock", "watched")
 
     def __init__(self, sock: socket) -> None:
         """Begin with nothing to hand on."""
         self.sock = sock
         self.pending = bytearray()
-        self.since_ns = 0
+        self.due_ns = NEVER_NS
+        """When what it has must be handed on."""
         self.is_blocked = False
         self.watched: dict[int, Watched] = {}
 
@@ -88,6 +90,8 @@ class Reader:
         self._watched: dict[int, Watched] = {}
         self._into = memoryview(bytearray(READ_BYTES))
         self._now_ns = monotonic_ns()
+        self._due_ns = NEVER_NS
+        """When something has to be handed on."""
 
     def run(self) -> None:
         """Go on until the control socket ends."""
@@ -102,21 +106,20 @@ class Reader:
                     self._turn(self._channels[descriptor], events)
                 elif descriptor == self._control.fileno() and not self._take_channel():
                     return
-            self._flush_what_is_due()
+            if self._now_ns >= self._due_ns:
+                self._flush_what_is_due()
 
     def _patience_s(self) -> float:
-        since = [one.since_ns for one in self._channels.values() if one.since_ns]
-        if not since:
+        if self._due_ns == NEVER_NS:
             return -1.0
-        return max(0.0, (min(since) + FLUSH_NS - monotonic_ns()) / 1e9)
+        return max(0.0, (self._due_ns - self._now_ns) / 1e9)
 
     def _flush_what_is_due(self) -> None:
+        self._due_ns = NEVER_NS
         for channel in list(self._channels.values()):
-            since_ns = channel.since_ns
-            if since_ns and (
-                monotonic_ns() - since_ns >= FLUSH_NS or len(channel.pending) > FLUSH_BYTES
-            ):
+            if self._now_ns >= channel.due_ns:
                 self._flush(channel)
+            self._due_ns = min(self._due_ns, channel.due_ns)
 
     # Channels
 
@@ -181,7 +184,7 @@ class Reader:
             pass
         except OSError:
             channel.pending.clear()  # nobody is there; reading tells
-        channel.since_ns = 0
+        channel.due_ns = NEVER_NS
         if channel.is_blocked != bool(channel.pending):
             channel.is_blocked = not channel.is_blocked
             wanted = _READABLE | _WRITABLE if channel.is_blocked else _READABLE
@@ -223,21 +226,25 @@ class Reader:
             size, ancillary, fault = 0, [], failed.errno or errno.EIO
         self._now_ns = now_ns = monotonic_ns()
         channel = watched.channel
-        if not channel.since_ns:
-            channel.since_ns = now_ns
+        if channel.due_ns == NEVER_NS:
+            channel.due_ns = now_ns + FLUSH_NS
             add_clocks(channel.pending)
         if not size:
             channel.pending += ENTRY.pack(END, fault, watched.number, 0, 0, 0, now_ns)
-            channel.since_ns -= FLUSH_NS  # nothing more comes of it: hand it on at once
+            channel.due_ns = now_ns  # nothing more comes of it
             self._shut(watched)
-            return False
-        segments = segments_in(sock)
-        packets = min(max(segments - watched.segments, 0), 0xFFFF)
-        channel.pending += ENTRY.pack(
-            DATA, packets, watched.number, size, stamp_in(ancillary), watched.looked_ns, now_ns
-        )
-        channel.pending += self._into[:size]
-        watched.looked_ns, watched.segments = before_ns, segments
+        else:
+            segments, stamp_ns = segments_in(sock), stamp_in(ancillary)
+            packets = min(max(segments - watched.segments, 0), 0xFFFF)
+            channel.pending += ENTRY.pack(
+                DATA, packets, watched.number, size, stamp_ns, watched.looked_ns, now_ns
+            )
+            channel.pending += self._into[:size]
+            watched.looked_ns, watched.segments = before_ns, segments
+            if len(channel.pending) > FLUSH_BYTES:
+                channel.due_ns = now_ns
+        if channel.due_ns < self._due_ns:
+            self._due_ns = channel.due_ns
         watched.left -= size + ENTRY_COST_BYTES
         if watched.left <= 0:
             self._shut(watched)
@@ -255,15 +262,6 @@ def add_clocks(pending: bytearray) -> None:
             best_ns, middle_ns = after_ns - before_ns, (before_ns + after_ns) // 2
             entry = ENTRY.pack(CLOCKS, 0, 0, 0, wall_ns, 0, middle_ns)
     pending += entry
-
-
-def receive(sock: socket, size: int) -> tuple[bytes, socket | None]:
-    """Return what one message says, and the socket that came with it."""
-    asked, ancillary, _, _ = sock.recvmsg(size, CMSG_LEN(_FD.size))
-    for level, kind, told in ancillary:
-        if (level, kind) == (SOL_SOCKET, SCM_RIGHTS):
-            return asked, socket(-1, -1, -1, _FD.unpack(told)[0])
-    return asked, None
 
 
 def main() -> None:
