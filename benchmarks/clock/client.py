@@ -1,13 +1,12 @@
-"""One client under test, in a process of its own: asks together, and writes what it saw, a line a
-request: {"id", "sent", "gap", "at": [...], "stamp"}, monotonic ns.
+"""One client under test, in a process of its own on one core: asks together, and writes what it
+saw, a line a request; moments are the monotonic clock's, ns.
 """
 
 import argparse
 import asyncio
 import json
-import resource
+import os
 import ssl
-import sys
 import threading
 import time
 from pathlib import Path
@@ -15,12 +14,13 @@ from typing import Any
 from uuid import UUID, uuid4
 
 ROUND_S = 120.0
+PACEWATCH, PLAIN = "pacewatch", "plain"
 
 
 def main() -> None:
     """Ask as the command line says."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("client", choices=["pacewatch", "plain"])
+    parser.add_argument("client", choices=[PACEWATCH, PLAIN])
     parser.add_argument("--url", required=True)
     parser.add_argument("--model", required=True)
     parser.add_argument("--streams", type=int, default=1)
@@ -29,19 +29,14 @@ def main() -> None:
     parser.add_argument("--proxy")
     parser.add_argument("--priority", default="realtime")
     parser.add_argument("--beside", choices=["nothing", "thread", "garbage"], default="nothing")
+    parser.add_argument("--core", type=int, required=True)
     parser.add_argument("--out", type=Path, required=True)
     asked = parser.parse_args()
-    ask = ask_pacewatch if asked.client == "pacewatch" else ask_plain
+    os.sched_setaffinity(0, {asked.core})
+    ask = ask_pacewatch if asked.client == PACEWATCH else ask_plain
     disturb(asked.beside)
     told = asyncio.run(ask(asked))
-    told.append({"cpu_s": cpu_s()})
     asked.out.write_text("".join(json.dumps(line) + "\n" for line in told))
-
-
-def cpu_s() -> float:
-    """Return the CPU time of this process so far, and of its children that have ended."""
-    used = (resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN))
-    return sum(one.ru_utime + one.ru_stime for one in used)
 
 
 def disturb(kind: str) -> None:
@@ -74,12 +69,29 @@ def litter() -> None:
 
 async def ask_pacewatch(asked: argparse.Namespace) -> list[dict[str, Any]]:
     """Ask as a worker does: with a reader process, on connections that are ready."""
+    from probe.asking import ask_together
+    from probe.reading import Reading
+    from probe.request import request_id
+
+    reading, told = Reading(asked.priority), []
+    for _ in range(asked.rounds):
+        execution = uuid4()
+        names = [request_id(execution, n) for n in range(asked.streams)]
+        heard = await ask_together([question(asked, name) for name in names], reading)
+        told += [
+            {"id": str(name), "priority": reading.priority, **line_of(one)}
+            for name, one in zip(names, heard, strict=True)
+        ]
+    await asyncio.to_thread(reading.close)
+    return told
+
+
+def question(asked: argparse.Namespace, name: UUID) -> Any:
+    """Return the request that a worker would send."""
     from pacewatch.words.endpoint import Auth, Endpoint, Limits, Precision, Protocol
     from pacewatch.words.fleet import Region
-    from probe.asking import ask_together
     from probe.protocols.table import PROTOCOLS
-    from probe.reading import Reading
-    from probe.request import make_question, request_id
+    from probe.request import make_question
 
     endpoint = Endpoint(
         id="own/truth",
@@ -93,39 +105,40 @@ async def ask_pacewatch(asked: argparse.Namespace) -> list[dict[str, Any]]:
         auth=Auth.NONE,
         limits=Limits(first_token_s=60, stall_s=30, total_s=ROUND_S),
     )
-    region = Region(name="bench", proxy_url=asked.proxy, ca_file=asked.ca)
+    return make_question(
+        endpoint=endpoint,
+        protocol=PROTOCOLS[endpoint.protocol],
+        region=Region(name="bench", proxy_url=asked.proxy, ca_file=asked.ca),
+        signer=None,
+        prompt="Say something.",
+        output_tokens=1000,
+        request_id=str(name),
+    )
 
-    def question(execution: UUID, n: int) -> Any:
-        return make_question(
-            endpoint=endpoint,
-            protocol=PROTOCOLS[endpoint.protocol],
-            region=region,
-            signer=None,
-            prompt="Say something.",
-            output_tokens=1000,
-            request_id=str(request_id(execution, n)),
-        )
 
-    reading = Reading(asked.priority)
-    told: list[dict[str, Any]] = []
-    for _ in range(asked.rounds):
-        execution = uuid4()
-        heard = await ask_together([question(execution, n) for n in range(asked.streams)], reading)
-        for n, one in enumerate(heard):
-            seen = one.seen
-            told.append(
-                {
-                    "id": str(request_id(execution, n)),
-                    "sent": seen.sent_ns,
-                    "gap": seen.send_gap_ns,
-                    "at": seen.at_ns,
-                    "stamp": "kernel" if seen.is_kernel else "user",
-                    "outcome": str(seen.ending.outcome) if seen.ending else None,
-                    "priority": reading.priority,
-                }
-            )
-    await asyncio.to_thread(reading.close)
-    return told
+def line_of(heard: Any) -> dict[str, Any]:
+    """Return what became of a request, with the figures that would be published."""
+    from pacewatch.words.figures import figures_of
+    from probe.record import timing_of
+
+    seen = heard.seen
+    timing = timing_of(
+        seen,
+        n=0,
+        link=heard.link,
+        earliest_ns=seen.sent_ns or 0,
+        output_tokens=0,
+        secrets=(),
+    )
+    return {
+        "sent": seen.sent_ns,
+        "at": list(seen.at_ns),
+        "tokens": list(timing.chunks.tokens),
+        "stamp": str(timing.stamp),
+        "outcome": str(timing.outcome),
+        "flags": [str(flag) for flag in timing.flags],
+        "tokens_per_s": figures_of(timing).output_tokens_per_s,
+    }
 
 
 async def ask_plain(asked: argparse.Namespace) -> list[dict[str, Any]]:
@@ -137,37 +150,45 @@ async def ask_plain(asked: argparse.Namespace) -> list[dict[str, Any]]:
     told: list[dict[str, Any]] = []
 
     async def one() -> None:
-        body = {
-            "model": asked.model,
-            "stream": True,
-            "stream_options": {"include_usage": True},
-            "messages": [{"role": "user", "content": "Say something."}],
-        }
-        id_, at = str(uuid4()), []
-        sent = time.monotonic_ns()
-        async with client.stream(
-            "POST",
-            f"{asked.url}/v1/chat/completions",
-            json=body,
-            headers={"x-request-id": id_},
-        ) as response:
-            async for line in response.aiter_lines():
-                if line.startswith("data: {"):
-                    event = json.loads(line[6:])
-                    if event["choices"] and event["choices"][0]["delta"].get("content"):
-                        at.append(time.monotonic_ns())
-        told.append({"id": id_, "sent": sent, "gap": 0, "at": at, "stamp": "user"})
-
-    async def warm() -> None:
-        await client.get(f"{asked.url}/health")
+        line: dict[str, Any] = {"id": str(uuid4()), "at": [], "outcome": "ok"}
+        line["sent"] = time.monotonic_ns()
+        told.append(line)
+        try:
+            await read_plain(client, asked, line)
+        except httpx2.HTTPError as error:
+            line["outcome"] = type(error).__name__
+        at = line["at"]
+        if len(at) > 1 and at[-1] > at[0]:
+            line["tokens_per_s"] = (len(at) - 1) / (at[-1] - at[0]) * 1e9
 
     async with client:
-        await asyncio.gather(*(warm() for _ in range(asked.streams)))
+        await asyncio.gather(*(client.get(f"{asked.url}/health") for _ in range(asked.streams)))
         for _ in range(asked.rounds):
             await asyncio.gather(*(one() for _ in range(asked.streams)))
     return told
 
 
+async def read_plain(client: Any, asked: argparse.Namespace, line: dict[str, Any]) -> None:
+    """Read one answer, noting the clock at each event with text."""
+    body = {
+        "model": asked.model,
+        "stream": True,
+        "stream_options": {"include_usage": True},
+        "messages": [{"role": "user", "content": "Say something."}],
+    }
+    async with client.stream(
+        "POST",
+        f"{asked.url}/v1/chat/completions",
+        json=body,
+        headers={"x-request-id": line["id"]},
+    ) as response:
+        async for text in response.aiter_lines():
+            if text.startswith("data: {"):
+                for choice in json.loads(text[6:]).get("choices", ()):
+                    delta = choice["delta"]
+                    if delta.get("content") or delta.get("reasoning_content"):
+                        line["at"].append(time.monotonic_ns())
+
+
 if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
     main()

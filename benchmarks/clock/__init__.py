@@ -1,0 +1,1 @@
+"""Benchmark of the clock: how exact timings are."""
