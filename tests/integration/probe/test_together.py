@@ -12,7 +12,7 @@ from pacewatch.words.outcome import Outcome
 from pacewatch.words.slot import WORKLOADS, Load
 from probe.request import request_id
 
-TRIES = 20
+TRIES = 60
 
 
 def test_ten_requests_are_on_ready_connections_before_the_first_is_sent():
