@@ -201,6 +201,16 @@ class TogetherRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DeclinedRow:
+    """How many runs of a provider a region's workers did not make, for one reason."""
+
+    region: str
+    provider: str
+    reason: str
+    runs: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LastRun:
     """One of the latest runs of a series."""
 

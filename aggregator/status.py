@@ -1,11 +1,12 @@
 """Whether the fleet itself is well: regions, dispatch, endpoints that fail now."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from aggregator.db import Connection, queries
 from aggregator.rows import (
+    DeclinedRow,
     EndpointRow,
     LastRun,
     SeriesRow,
@@ -23,12 +24,18 @@ from aggregator.standing import (
     region_standings,
 )
 from pacewatch.words.fleet import Fleet
-from pacewatch.words.outcome import outcome_text
-from pacewatch.words.text import age_text
+from pacewatch.words.outcome import DECLINE_MEANINGS, Decline, outcome_text
+from pacewatch.words.text import age_text, plural, span_text
 
 DISPATCH_SILENT_AFTER = timedelta(minutes=2)
 """Without a finished tick for longer, nothing is being dispatched."""
 
+
+MOST_DECLINED = 8
+"""Lines of what workers did not run at most, those of most runs first."""
+
+_UNASKED = [f"declined:{why}" for why in Decline if why is not Decline.PAUSED]
+"""Reasons that nobody has chosen."""
 
 _NOTHING_PLANNED = (
     "dispatch: no endpoint is planned, so nothing is sent "
@@ -60,6 +67,9 @@ class Status:
     measured: int
     """Those of them with a run in the window."""
     failing: tuple[FailingEndpoint, ...]
+    declined: tuple[DeclinedRow, ...]
+    """What workers did not run within a day of the schedule."""
+    day: timedelta
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -68,6 +78,7 @@ class Status:
             *_dispatch_problems(self),
             *(sentence for one in self.regions for sentence in _region_problems(one, self.at)),
             *(_failing_problem(one) for one in self.failing),
+            *_declined_problems(self),
         )
 
 
@@ -88,6 +99,7 @@ def read_status(connection: Connection, fleet: Fleet, now: datetime) -> Status:
         series=[row.series_id for row in series],
         after=now - window,
     )
+    day = timedelta(seconds=fleet.schedule.day_s)
     return make_status(
         read_store(connection),
         regions=region_standings(
@@ -97,6 +109,10 @@ def read_status(connection: Connection, fleet: Fleet, now: datetime) -> Status:
         series=series,
         measured=counted["endpoints"] if counted else 0,
         failing=failing_series(last),
+        declined=read_rows(
+            connection, DeclinedRow, "select_declined", since=now - day, reasons=_UNASKED
+        ),
+        day=day,
         now=now,
     )
 
@@ -109,6 +125,8 @@ def make_status(  # noqa: PLR0913 - the rows of six tables
     series: Sequence[SeriesRow],
     measured: int,
     failing: frozenset[int],
+    declined: Sequence[DeclinedRow],
+    day: timedelta,
     now: datetime,
 ) -> Status:
     """Return the status of active endpoints, with their series that may fail. Pure."""
@@ -124,6 +142,8 @@ def make_status(  # noqa: PLR0913 - the rows of six tables
             FailingEndpoint(facts=active[endpoint], series=rows)
             for endpoint, rows in failing_endpoints(series, failing).items()
         ),
+        declined=tuple(declined),
+        day=day,
     )
 
 
@@ -142,6 +162,17 @@ def _region_problems(region: RegionStanding, now: datetime) -> tuple[str, ...]:
     if region.state is RegionState.SILENT:
         return (f"region {region.region}: silent for {age_text(region.last_seen_at, now)}",)
     return ()
+
+
+def _declined_problems(status: Status) -> Iterator[str]:
+    for row in status.declined[:MOST_DECLINED]:
+        why = DECLINE_MEANINGS[Decline(row.reason.removeprefix("declined:"))]
+        yield (
+            f"region {row.region}: {plural(row.runs, 'run')} of {row.provider} not made in "
+            f"{span_text(status.day.total_seconds())}: {why}"
+        )
+    if (left := len(status.declined) - MOST_DECLINED) > 0:
+        yield f"and {left} more of that kind"
 
 
 def _failing_problem(endpoint: FailingEndpoint) -> str:

@@ -62,6 +62,7 @@ def status_document(status: Status) -> Document:
             for region in status.regions
         ],
         "failing": [_failing(endpoint) for endpoint in status.failing],
+        "declined": [asdict(row) for row in status.declined],
     }
 
 
@@ -231,6 +232,7 @@ def _worker(worker: WorkerRow, catalog: str | None) -> Document:
         "in_hand": worker.in_hand,
         "outbox_runs": worker.outbox_runs,
         "budget_left_usd": worker.budget_left_usd,
+        "rate_limits": worker.rate_limits,
     }
 
 

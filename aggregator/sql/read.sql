@@ -143,6 +143,14 @@ select region, worker, version, catalog, last_seen_at, clock_offset_s, cardinali
 from worker
 order by region, worker;
 
+-- name: select_declined
+-- what workers did not run, and why
+select region, split_part(endpoint, '/', 1) as provider, reason, count(*) as runs
+from slot
+where slot_at > %(since)s and state = 'missed' and reason = any(%(reasons)s)
+group by region, provider, reason
+order by runs desc, region, provider, reason;
+
 -- name: select_last_runs
 -- the latest two runs of each of the given series, the later one first
 select asked.series_id, last.slot_at, last.requests, last.good

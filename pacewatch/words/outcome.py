@@ -113,6 +113,18 @@ class Decline(StrEnum):
     PAUSED = "paused"
 
 
+DECLINE_MEANINGS: dict[Decline, str] = {
+    Decline.LATE: "its turn came too late",
+    Decline.BUDGET: "a daily cap leaves no room",
+    Decline.HEADROOM: "the provider's headers leave too little of a rate limit",
+    Decline.NO_KEY: "the worker has no key",
+    Decline.UNKNOWN_ENDPOINT: "the worker's file lacks the endpoint",
+    Decline.CATALOG: "the worker cannot ask in this way",
+    Decline.OUTBOX_FULL: "the worker's disk is full",
+    Decline.PAUSED: "the region rests",
+}
+
+
 class Missed(StrEnum):
     """Why a slot was not run, where no worker declined it."""
 

@@ -108,7 +108,12 @@ def test_a_run_for_which_a_cap_or_a_rate_limit_leaves_no_room_is_missed_and_coun
             worker.wait_for(lambda: states_of(pool).count("sent") == 0)
             assert worker.stop() == 0
             page = httpx2.get(f"{aggregator_url}/metrics", trust_env=False).text
+            status = httpx2.get(f"{aggregator_url}/api/status", trust_env=False).json()
 
+    assert status["declined"] == [
+        {"region": REGION, "provider": provider, "reason": f"declined:{reason}", "runs": 1}
+        for provider, reason in (("capped", "budget"), ("scarce", "headroom"))
+    ]
     assert states_of(pool) == ["run", "missed", "run", "missed"]
     assert reasons_of(pool) == [None, "declined:headroom", None, "declined:budget"]
     assert [len(eaten.asked), len(capped.asked)] == [1, 1]
@@ -176,4 +181,5 @@ def heartbeat_of(bench: Bench, client: httpx2.Client) -> Heartbeat:
         outbox=bench.outbox,
         budget=bench.budget,
         headroom=bench.headroom,
+        calibration=lambda: None,
     )

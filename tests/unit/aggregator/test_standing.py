@@ -4,7 +4,7 @@ from datetime import timedelta
 import pytest
 from support.shown import ENDPOINT, NOW, SERIES, STORE, WORKER, unmeasured
 
-from aggregator.rows import LastRun
+from aggregator.rows import DeclinedRow, LastRun
 from aggregator.standing import (
     SILENT_AFTER,
     RegionState,
@@ -95,6 +95,8 @@ def status(**changes):
         "series": [SERIES],
         "measured": 1,
         "failing": frozenset(),
+        "declined": [],
+        "day": timedelta(hours=24),
         "now": NOW,
     } | changes
     return make_status(values.pop("store", STORE), **values)
@@ -138,3 +140,24 @@ def test_a_centre_that_never_ticked_is_a_problem(store):
     assert status(store=store).problems == (
         "dispatch: no central worker has made a tick yet, so nothing is sent",
     )
+
+
+def declined(runs=12, reason="declined:headroom", **fields):
+    return DeclinedRow(region="eu-west", provider="groq", reason=reason, runs=runs, **fields)
+
+
+def test_what_workers_did_not_run_is_a_problem_with_its_reason():
+    found = status(declined=[declined(), declined(1, "declined:no_key")])
+
+    assert found.problems == (
+        "region eu-west: 12 runs of groq not made in 24 h: "
+        "the provider's headers leave too little of a rate limit",
+        "region eu-west: 1 run of groq not made in 24 h: the worker has no key",
+    )
+
+
+def test_of_many_lines_of_what_was_not_run_the_first_are_told():
+    found = status(declined=[declined()] * 11)
+
+    assert len(found.problems) == 9
+    assert found.problems[-1] == "and 3 more of that kind"
