@@ -13,13 +13,20 @@ def packed(text: bytes, wbits: int = zlib.MAX_WBITS | 16) -> bytes:
     return packer.compress(text) + packer.flush()
 
 
-@pytest.mark.parametrize("coding", ["", "identity", " Identity "])
+@pytest.mark.parametrize("coding", ["", "identity", " Identity ", "identity, identity"])
 def test_what_is_not_compressed_passes_as_it_is(coding):
     assert list(Unpacker(coding).feed(b"data")) == [b"data"]
 
 
 @pytest.mark.parametrize(
-    ("coding", "wbits"), [("gzip", zlib.MAX_WBITS | 16), ("deflate", zlib.MAX_WBITS)]
+    ("coding", "wbits"),
+    [
+        ("gzip", zlib.MAX_WBITS | 16),
+        ("X-GZip", zlib.MAX_WBITS | 16),
+        ("identity, gzip", zlib.MAX_WBITS | 16),
+        ("deflate", zlib.MAX_WBITS),
+        ("deflate", -zlib.MAX_WBITS),
+    ],
 )
 def test_compressed_text_comes_out_as_its_bytes_come(coding, wbits):
     packer = zlib.compressobj(6, zlib.DEFLATED, wbits)
@@ -40,6 +47,14 @@ def test_any_bytes_come_out_whole_in_bounded_portions(text, step):
     assert all(0 < len(out) <= PORTION_BYTES for out in portions)
 
 
+@pytest.mark.parametrize("step", [1, 7, 1000])
+def test_members_of_a_gzip_file_one_after_another_are_one_text(step):
+    data, unpacker = packed(b"one") + packed(b"") + packed(b"two"), Unpacker("gzip")
+    parts = [data[at : at + step] for at in range(0, len(data), step)]
+
+    assert b"".join(out for part in parts for out in unpacker.feed(part)) == b"onetwo"
+
+
 def test_a_bomb_comes_out_in_portions_and_only_as_far_as_it_is_wanted():
     portions = Unpacker("gzip").feed(packed(bytes(8_000_000)))
 
@@ -58,3 +73,5 @@ def test_broken_and_unknown_codings_are_malformed():
         list(Unpacker("gzip").feed(b"data: plain"))
     with pytest.raises(MalformedAnswer, match="unknown_coding"):
         Unpacker("br")
+    with pytest.raises(MalformedAnswer, match="unknown_coding"):
+        Unpacker("gzip, br")
