@@ -42,9 +42,11 @@ def take_in(
     with connection.transaction():
         intake = Intake(connection, now)
         results = intake.take(batch)
-        if intake.rolled:
-            rolling.refresh(connection, intake.rolled, now=now, window=window)
-        intake.tally.write_places(connection, simulated=intake.simulated)
+        with connection.pipeline():  # what has no answer to wait for
+            intake.finish()
+            if intake.rolled:
+                rolling.refresh(connection, intake.rolled, now=now, window=window)
+            intake.tally.write_places(connection, simulated=intake.simulated)
         intake.answered.write(connection, now=now, window=window)
     return results
 

@@ -79,11 +79,13 @@ class Intake:
         self._insert_aside([pushed for pushed in admitted if pushed.way is Way.ASIDE])
         fresh |= self._insert_duplicates(beaten)
         lost = {execution.key for execution in beaten}
-        results = [self._follow(pushed, fresh, lost) for pushed in admitted]
+        return [self._follow(pushed, fresh, lost) for pushed in admitted]
+
+    def finish(self) -> None:
+        """Write what follows from what was taken; nothing of it is answered."""
         self._mark_days()
         self._mark_slots()
         self.tally.write_series(self.connection)
-        return results
 
     def _lock_slots(self, batch: Sequence[Pushed]) -> None:
         runs = sorted({pushed.run_id for pushed in batch if pushed.run_id is not None})

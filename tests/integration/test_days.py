@@ -120,7 +120,9 @@ def test_a_run_that_is_being_stored_while_its_day_is_made_is_not_left_out(pool):
     with pool.connection() as connection:
         plan(connection, slots[1])
         connection.commit()
-        Intake(connection, NOON).take([read_pushed(record_of(slots[1]), "eu-west")])
+        intake = Intake(connection, NOON)
+        intake.take([read_pushed(record_of(slots[1]), "eu-west")])
+        intake.finish()
         thread = threading.Thread(target=roll_up, args=(pool, Retention(), NOON))
         thread.start()
         thread.join(0.2)

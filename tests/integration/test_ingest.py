@@ -341,22 +341,29 @@ def test_a_push_for_a_day_without_partitions_makes_them(pool):
     assert rows(pool, "select to_regclass('timing_20261102') as it")[0]["it"] == "timing_20261102"
 
 
-def test_a_batch_that_fails_leaves_nothing(pool):
-    first, second = planned(pool, make_slot(), make_slot(NOON - timedelta(hours=1)))
+@pytest.mark.parametrize(
+    ("table", "check"),
+    [
+        ("timing", f"slot_at < '{NOON}'"),
+        ("series_stat", "runs < 2"),
+        ("place_counter", "cost_usd < 1"),
+    ],
+)
+def test_a_batch_that_fails_early_or_late_leaves_nothing(pool, table, check):
+    slots = planned(pool, *(make_slot(NOON - timedelta(hours=hours)) for hours in range(2)))
+    records = [record_of(slot, cost_usd=0.7) for slot in slots]
     with pool.connection() as connection:
-        connection.execute(
-            f"alter table timing add constraint none_at_noon check (slot_at < '{NOON}')"
-        )
+        connection.execute(f"alter table {table} add constraint held check ({check})")
     try:
-        with pytest.raises(StoreError):
-            push(pool, record_of(second), record_of(first))
+        with pytest.raises(StoreError, match="held"):
+            push(pool, *records)
     finally:
         with pool.connection() as connection:
-            connection.execute("alter table timing drop constraint none_at_noon")
+            connection.execute(f"alter table {table} drop constraint held")
 
     assert rows(pool, "select * from run") == []
     assert counters(pool) == {}
-    assert statuses(push(pool, record_of(second), record_of(first))) == ["stored", "stored"]
+    assert statuses(push(pool, *records)) == ["stored", "stored"]
 
 
 def test_a_worker_whose_clock_is_ahead_is_placed_by_its_slots_and_moves_no_other_region(pool):
