@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from aggregator.pooled import Median, Pooled, fewest_runs
+from aggregator.pooled import POOLED_PERCENT, Median, Pooled, fewest_runs
 from aggregator.rows import SeriesRow, TogetherRow
+from aggregator.stats import level_percent
 from pacewatch.words.figures import Pace, Slowdown, percentile, slowdown
 from pacewatch.words.flag import Figure
 from pacewatch.words.slot import Load
@@ -48,6 +49,15 @@ class Statistic:
     """Runs that have the figure."""
     quantiles: tuple[float | None, ...] | None = None
     """p5, p25, p50, p75, p95; p50 over runs, the others over requests. None: pooled, or too few."""
+
+    @property
+    def interval_percent(self) -> int | None:
+        """Return how often such an interval holds the median; a pooled one is about as sure as the
+        exact one of many runs. None where there is no interval.
+        """
+        if self.low is None or self.high is None:
+            return None
+        return POOLED_PERCENT if self.quantiles is None else level_percent(self.runs)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,10 +7,8 @@ from urllib.parse import urlencode
 
 from aggregator.board import Board, BoardEndpoint, BoardModel, BoardSeries
 from aggregator.cells import Cell, State, Statistic
-from aggregator.pooled import POOLED_PERCENT
 from aggregator.remarks import Remark, remarks_of
 from aggregator.standing import RegionStanding, RegionState
-from aggregator.stats import level_percent
 from pacewatch.words.flag import Figure
 from pacewatch.words.fleet import Fleet
 from pacewatch.words.slot import Load, to_rfc3339
@@ -181,14 +179,11 @@ def _details(endpoint: BoardEndpoint) -> str:
 
 
 def _interval(speed: Statistic) -> str:
-    """Return the interval with how often it holds the median; a pooled one is about as sure as the
-    exact one of many runs.
-    """
-    if speed.low is None or speed.high is None:
+    """Return the interval with how often it holds the median."""
+    if speed.interval_percent is None:
         return ""
-    is_pooled = speed.quantiles is None
-    percent = POOLED_PERCENT if is_pooled else level_percent(speed.runs)
-    return f"{percent} % interval: {speed_text(speed.low)}\u2013{speed_text(speed.high)}"
+    between = f"{speed_text(speed.low)}\u2013{speed_text(speed.high)}"
+    return f"{speed.interval_percent} % interval: {between}"
 
 
 def _bar(series: BoardSeries, scale: Scale) -> Bar | None:

@@ -9,8 +9,14 @@ from aggregator.board import BoardSeries
 from aggregator.cells import Cell, State
 from aggregator.changes import Change
 from aggregator.rows import EndpointRow
+from pacewatch.words.flag import Figure
 from pacewatch.words.outcome import outcome_text
-from pacewatch.words.text import age_text, slower_text, speed_text
+from pacewatch.words.text import age_text, seconds_text, slower_text, speed_text
+
+FAR_SPEED, FAR_TTFT = 1.5, 3.0
+"""How many times under its median a speed, and over it a first token, is told of as far from it;
+first tokens are spread wider.
+"""
 
 
 class Tone(StrEnum):
@@ -36,7 +42,7 @@ def remarks_of(
     """Return what is to be said of an endpoint's series, the gravest first; never nothing."""
     cell = series.pooled
     failures = _failures(cell, series, now)
-    found = [*failures, *([] if failures else _shortfalls(cell)), *_quiet(facts, cell)]
+    found = [*(failures or _far(series) or _shortfalls(cell)), *_quiet(facts, cell)]
     found = found or [Remark(tone=Tone.FINE, text="ok")]
     return (*found, *(_changed(change, now) for change in changes))
 
@@ -79,6 +85,30 @@ def _last_good(cell: Cell, series: BoardSeries, now: datetime) -> str:
     good = [series.regions[region].last_success_at for region in cell.failing_in]
     latest = max((at for at in good if at is not None), default=None)
     return "; never yet well" if latest is None else f"; last well {age_text(latest, now)} ago"
+
+
+def _far(series: BoardSeries) -> list[Remark]:
+    """Return how the latest run of a region lies far from the region's own median, if one does; a
+    look at one run, not a verdict.
+    """
+    for region, cell in sorted(series.regions.items()):
+        if text := _far_text(cell):
+            where = f" in {region}" if len(series.regions) > 1 else ""
+            return [Remark(tone=Tone.WARN, text=f"latest run{where}: {text}")]
+    return []
+
+
+def _far_text(cell: Cell) -> str:
+    latest = cell.latest
+    if latest is None:
+        return ""
+    speed, usual = latest.output_tokens_per_s, cell.statistics[Figure.SPEED].median
+    if speed is not None and usual is not None and speed * FAR_SPEED < usual:
+        return f"{speed_text(speed)} tokens/s, its median is {speed_text(usual)}"
+    ttft_s, usual_s = latest.ttft_s, cell.statistics[Figure.TTFT].median
+    if ttft_s is not None and usual_s is not None and ttft_s > usual_s * FAR_TTFT:
+        return f"first token after {seconds_text(ttft_s)}, its median is {seconds_text(usual_s)}"
+    return ""
 
 
 def _shortfalls(cell: Cell) -> list[Remark]:

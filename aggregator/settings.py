@@ -96,25 +96,32 @@ def _secret(name: str, what: str, environment: Mapping[str, str], faults: list[s
     return told or ""
 
 
-def read_listen(environment: Mapping[str, str] = os.environ) -> tuple[str, int]:
-    """Return host and port of PACEWATCH_LISTEN; raises SettingsError with every fault."""
+def read_listen(
+    environment: Mapping[str, str] = os.environ, option: str | None = None
+) -> tuple[str, int]:
+    """Return host and port of the option --listen, else of PACEWATCH_LISTEN; raises SettingsError
+    with every fault.
+    """
     faults: list[str] = []
-    listen = _listen(environment, faults)
+    listen = _listen(environment, faults, option)
     if faults:
         raise SettingsError(faults)
     return listen
 
 
-def _listen(environment: Mapping[str, str], faults: list[str]) -> tuple[str, int]:
-    listen = environment.get("PACEWATCH_LISTEN", DEFAULT_LISTEN)
+def _listen(
+    environment: Mapping[str, str], faults: list[str], option: str | None = None
+) -> tuple[str, int]:
+    name = "PACEWATCH_LISTEN" if option is None else "--listen"
+    listen = option or environment.get("PACEWATCH_LISTEN", DEFAULT_LISTEN)
     try:
         parts = urlsplit(f"//{listen}")
         host, port = parts.hostname, parts.port
     except ValueError:
         host, port = None, None
     if not host or not port:
-        faults.append(f'PACEWATCH_LISTEN: "{listen}" is no address (form: host:port)')
+        faults.append(f'{name}: "{listen}" is no address (form: host:port)')
         return "", 0
-    if fault := refuse_unencrypted("PACEWATCH_LISTEN", f"http://{listen}", environment):
+    if fault := refuse_unencrypted(name, f"http://{listen}", environment):
         faults.append(fault)
     return host, port

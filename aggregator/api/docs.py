@@ -6,6 +6,7 @@ from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
+from markupsafe import Markup
 
 from aggregator.api.board import HEADERS, templates
 
@@ -37,6 +38,15 @@ class Operation:
     """Status codes that it documents."""
 
 
+def marked(text: str) -> Markup:
+    """Return a text with what stands between backticks as code, everything escaped."""
+    parts = text.split("`")
+    if len(parts) % 2 == 0:  # one that nothing closes stands for itself
+        parts[-2:] = ["`".join(parts[-2:])]
+    code = Markup("<code>{}</code>")
+    return Markup("").join(code.format(x) if n % 2 else x for n, x in enumerate(parts))
+
+
 @router.get("/docs")
 def docs(request: Request) -> Response:
     """Return the page of every operation of the schema."""
@@ -44,7 +54,8 @@ def docs(request: Request) -> Response:
     page = templates().get_template("docs.html")
     simulated = request.app.state.centre.fleet.simulated
     return HTMLResponse(
-        page.render(simulated=simulated, operations=list(operations_of(schema))), headers=HEADERS
+        page.render(simulated=simulated, operations=list(operations_of(schema)), marked=marked),
+        headers=HEADERS,
     )
 
 

@@ -202,6 +202,7 @@ def _statistic(statistic: Statistic) -> Document:
         "median": statistic.median,
         "low": statistic.low,
         "high": statistic.high,
+        "interval_percent": statistic.interval_percent,
         "runs": statistic.runs,
         **{name: value for name, value in quantiles.items() if name != "p50"},
     }

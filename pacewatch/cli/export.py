@@ -9,6 +9,7 @@ from typing import IO, TYPE_CHECKING, Annotated
 
 import typer
 
+from pacewatch.cli.choices import choice_of, metavar_of
 from pacewatch.words.slot import Load, from_rfc3339
 
 if TYPE_CHECKING:
@@ -30,6 +31,21 @@ class Form(StrEnum):
     JSONL = "jsonl"
 
 
+FormWord = Annotated[
+    Form,
+    typer.Option(
+        "--format",
+        help="How the lines are written.",
+        parser=choice_of(Form),
+        metavar=metavar_of(Form),
+    ),
+]
+LoadWord = Annotated[
+    Load | None,
+    typer.Option(help="Only this load.", parser=choice_of(Load), metavar=metavar_of(Load)),
+]
+
+
 def add_to(app: typer.Typer) -> None:
     """Mount this file's command."""
     app.command()(export)
@@ -40,7 +56,7 @@ def export(  # noqa: PLR0913 - nine options
         str, typer.Option(help="From when on: 30d, 12h, 2026-12-01, or a moment of RFC 3339.")
     ] = "1d",
     until: Annotated[str, typer.Option(help="Before when, in the same forms; now.")] = "0h",
-    form: Annotated[Form, typer.Option("--format", help="How the lines are written.")] = Form.JSONL,
+    form: FormWord = Form.JSONL,
     output: Annotated[
         Path | None, typer.Option(help="The file to write; without it standard output.")
     ] = None,
@@ -48,7 +64,7 @@ def export(  # noqa: PLR0913 - nine options
     provider: Annotated[Names, typer.Option(help="Only this provider; may be repeated.")] = None,
     region: Annotated[Names, typer.Option(help="Only from this region; may be repeated.")] = None,
     workload: Annotated[Names, typer.Option(help="Only this workload; may be repeated.")] = None,
-    load: Annotated[Load | None, typer.Option(help="Only this load.")] = None,
+    load: LoadWord = None,
 ) -> None:
     """Write every request of a time, a line each, in the order of their slots."""
     from datetime import UTC

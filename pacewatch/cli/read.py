@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from pacewatch.cli.choices import choice_of, metavar_of
 from pacewatch.words.slot import Load
 
 if TYPE_CHECKING:
@@ -11,6 +12,12 @@ if TYPE_CHECKING:
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Names = list[str] | None
+LoadWord = Annotated[
+    Load,
+    typer.Option(
+        help="One request, or several at once.", parser=choice_of(Load), metavar=metavar_of(Load)
+    ),
+]
 
 
 def add_to(app: typer.Typer) -> None:
@@ -26,7 +33,7 @@ def board(  # noqa: PLR0913 - six options
         Names, typer.Option(help="Only from this region; several are pooled.")
     ] = None,
     workload: Annotated[str | None, typer.Option(help="Another workload than usual.")] = None,
-    load: Annotated[Load, typer.Option(help="One request, or several at once.")] = Load.SINGLE,
+    load: LoadWord = Load.SINGLE,
     as_json: AsJson = False,
 ) -> None:
     """Show how fast each endpoint is, the fastest first."""

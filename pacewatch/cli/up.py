@@ -48,8 +48,8 @@ def up(
     from pacewatch.stack.state import hold, state_folder
     from pacewatch.words.errors import StackError
 
-    environment = dict(os.environ) | ({"PACEWATCH_LISTEN": listen} if listen else {})
-    host, port = read_listen(environment)
+    environment = dict(os.environ)
+    host, port = read_listen(environment, listen)
     choice = choose(environment, demo=demo, region=region)
     simulated = choice.fleet is None
     folder = state_folder(environment, simulated=simulated, uid=os.geteuid())
@@ -95,8 +95,21 @@ def _consent(fleet: "Fleet", state: "State", *, yes: bool) -> None:
             "these endpoints are real and no terminal is there to ask whether to probe them "
             "(allowed: --yes, or accept_spending = true under [spending])"
         )
-    typer.confirm(f"Probe them, for at most US$ {ceiling:g} a day?", abort=True)
+    typer.confirm(_question(fleet, ceiling), abort=True)
     state.accept_usd_per_day(ceiling)
+
+
+def _question(fleet: "Fleet", ceiling_usd: float) -> str:
+    """Return what is asked: the ceiling, and for whom it cannot be kept."""
+    from pacewatch.words.text import plural
+
+    unpriced = [endpoint for endpoint in fleet.endpoints if endpoint.price is None]
+    if not unpriced:
+        return f"Probe them, for at most US$ {ceiling_usd:g} a day?"
+    return (
+        f"Probe them, for at most US$ {ceiling_usd:g} a day, "
+        f"not counting {plural(len(unpriced), 'endpoint')} without a known price?"
+    )
 
 
 def _run(choice: "Choice", state: "State", host: str, port: int) -> None:

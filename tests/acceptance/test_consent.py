@@ -14,7 +14,7 @@ from support.servers import short_folder
 from support.stack import PATIENCE_S, environment, free_port, up_command
 
 OWN = '[[endpoint]]\nbase_url = "http://127.0.0.1:9/v1"\nmodel = "smollm2"\n'
-QUESTION = "Probe them, for at most US$ 5 a day?"
+QUESTION = "Probe them, for at most US$ 5 a day, not counting 1 endpoint without a known price?"
 
 
 class Terminal:

@@ -124,7 +124,9 @@ def test_what_one_region_alone_measured_is_its_own_median(client):
 
     own = series["regions"]["eu-west"]["output_tokens_per_s"]
     assert series["pooled"]["output_tokens_per_s"] == own
-    assert set(own) == {"median", "low", "high", "runs", "p5", "p25", "p75", "p95"}
+    names = ("median", "low", "high", "interval_percent", "runs", "p5", "p25", "p75", "p95")
+    assert set(own) == set(names)
+    assert own["interval_percent"] == 95
 
 
 def test_too_few_runs_are_told_as_such_and_have_no_median(client):
@@ -135,7 +137,8 @@ def test_too_few_runs_are_told_as_such_and_have_no_median(client):
         4,
         6,
     )
-    assert series["pooled"]["ttft_s"] == {"median": None, "low": None, "high": None, "runs": 4}
+    figures = dict.fromkeys(("median", "low", "high", "interval_percent"))
+    assert series["pooled"]["ttft_s"] == {**figures, "runs": 4}
 
 
 def test_two_failed_runs_are_failing_and_one_is_not(client):

@@ -138,6 +138,31 @@ def test_too_few_parallel_runs_show_no_throughput():
     assert cell.system_tokens_per_s is None
 
 
+@pytest.mark.parametrize(
+    ("latest", "said"),
+    [
+        ({"latest_output_tokens_per_s": 240.0}, ["240 tokens/s, its median is 478"]),
+        ({"latest_output_tokens_per_s": 320.0}, None),
+        ({"latest_output_tokens_per_s": None}, None),
+        ({"latest_ttft_s": 3.0}, ["first token after 3.00 s, its median is 310 ms"]),
+        ({"latest_ttft_s": 0.9}, None),
+    ],
+)
+def test_a_latest_run_far_from_its_own_median_is_told_and_no_verdict(latest, said):
+    told = [
+        remark.text for remark in remarks_of(ENDPOINT, series_of(replace(SERIES, **latest)), NOW)
+    ]
+
+    assert told == ([f"latest run: {text}" for text in said] if said else ["ok"])
+
+
+def test_of_several_regions_the_one_whose_latest_run_is_far_off_is_named():
+    slow = replace(SERIES, region="us-east", series_id=2, latest_output_tokens_per_s=100.0)
+    (remark,) = remarks_of(ENDPOINT, series_of(SERIES, slow), NOW)
+
+    assert remark.text == "latest run in us-east: 100 tokens/s, its median is 478"
+
+
 def test_a_bar_over_several_regions_bears_a_tick_for_each_of_them():
     pooled = {Figure.SPEED: Median(value=358.2, low=240.0, high=470.0, runs=12)}
     (line,) = lines_of(series_of(SERIES, replace(SLOWER, region="us-east"), pooled=pooled))
