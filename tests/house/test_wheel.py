@@ -76,5 +76,7 @@ assert len(load_fleet(None, {}).catalog) > 20
 from aggregator.db import queries
 from dashboards.publish import committed
 assert committed("endpoints")
+from aggregator.api.runbooks import runbooks
+assert "RegionSilent.md" in runbooks()
 import pacewatch.cli.app
 """

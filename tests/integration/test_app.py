@@ -1,5 +1,6 @@
 import http.client
 from contextlib import closing
+from pathlib import Path
 from typing import Annotated
 from urllib.parse import urlsplit
 
@@ -43,6 +44,17 @@ def test_an_app_is_alive_and_not_ready_over_a_store_without_tables(database_url)
     assert answer.status_code == 503
     assert "run pacewatch migrate" in answer.json()["detail"]
     pool.close()
+
+
+def test_every_runbook_is_served_in_plain_text_under_its_name(app):
+    client = TestClient(app)
+    for file in (Path(__file__).parents[2] / "docs/runbooks").iterdir():
+        answer = client.get(f"/runbooks/{file.name}")
+
+        assert answer.text == file.read_text("utf-8")
+        assert answer.headers["content-type"] == "text/plain; charset=utf-8"
+    assert client.get("/runbooks/..%2Findex.md").status_code == 404
+    assert "RegionSilent.md" in client.get("/runbooks/Nothing.md").json()["detail"]
 
 
 def test_every_error_is_a_problem_document(app):

@@ -41,7 +41,8 @@ def test_every_alert_is_tested_both_ways():
 
 @pytest.mark.parametrize("alert", ALERTS)
 def test_every_alert_has_a_runbook_that_its_address_names(alert):
-    assert any(f"runbook_url: docs/runbooks/{alert}.md" in f.read_text("utf-8") for f in RULES)
+    address = f"runbook_url: '{{{{ $externalLabels.runbooks }}}}/{alert}.md'"
+    assert any(address in file.read_text("utf-8") for file in RULES)
     assert (ROOT / "docs/runbooks" / f"{alert}.md").is_file()
 
 

@@ -16,7 +16,10 @@ from support.stack import free_port, until
 RULES = Path(__file__).parents[2] / "deploy/prometheus/rules"
 
 _CONFIGURATION = """
-global: {{scrape_interval: 1s, evaluation_interval: 1s}}
+global:
+  scrape_interval: 1s
+  evaluation_interval: 1s
+  external_labels: {{runbooks: "http://{target}/runbooks"}}
 rule_files: ["{rules}/*.yml"]
 scrape_configs:
   - job_name: pacewatch
