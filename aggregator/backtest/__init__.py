@@ -1,0 +1,1 @@
+"""Synthetic histories, and rules played over histories. Pure but for the seed that is given."""

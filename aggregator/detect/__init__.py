@@ -1,0 +1,1 @@
+"""The rule that judges: values in, values out. No clock, no store."""

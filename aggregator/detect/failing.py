@@ -1,0 +1,43 @@
+"""Failures and rate limits, as votes of their charts; and a model that is gone. Pure."""
+
+from dataclasses import dataclass
+
+from aggregator.detect.chart import FAILED, GOOD, Chart
+from aggregator.detect.evidence import Evidence
+from aggregator.detect.rules import Limits
+
+
+def failure_votes(run: Evidence, limits: Limits) -> list[tuple[Chart, float]]:
+    """Return the votes on failures and on the quota; slower than the failing limit is failed."""
+    failed = run.failed
+    if limits.failing_ttft_s is not None and run.ttft_s is not None:
+        failed = failed or run.ttft_s > limits.failing_ttft_s
+    votes = []
+    if failed is not None:
+        votes.append((Chart.FAILURES, FAILED if failed else GOOD))
+    if run.limited is not None:
+        votes.append((Chart.QUOTA, FAILED if run.limited else GOOD))
+    return votes
+
+
+@dataclass(slots=True)
+class Service:
+    """Whether the model is served: gone after two runs in a row that say so, from two regions
+    where there are two, and only where it was there before.
+    """
+
+    worked: bool = False
+    said_by: str | None = None
+    """The region whose run said it first, since the last good one."""
+    gone_since: float | None = None
+
+    def take(self, run: Evidence, regions: int) -> bool:
+        """Take a run in; tell whether the model went or came back with it."""
+        was_gone = self.gone_since is not None
+        if run.failed is False:
+            self.worked, self.said_by, self.gone_since = True, None, None
+        elif run.gone and self.worked and not was_gone:
+            if self.said_by is not None and (regions == 1 or self.said_by != run.region):
+                self.gone_since = run.at
+            self.said_by = self.said_by or run.region
+        return was_gone != (self.gone_since is not None)

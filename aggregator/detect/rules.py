@@ -1,0 +1,105 @@
+"""The numbers that the rule stands on. Values only."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import sqrt
+
+from aggregator.detect.chart import Chart
+
+SUSPECTED, CLEARED = 2.5, 1.25
+"""S above which a slow chart is a suspicion, and below which the suspicion is gone."""
+
+MOST_ORDERED = 6
+"""Confirming probes of one suspicion."""
+
+BUDGET_SHARE, BUDGET_A_DAY = 0.05, 12
+"""Confirming probes a day and provider: the greater of this share of its requests and this many."""
+
+POOLED: Mapping[Chart, tuple[float, float]] = {
+    Chart.TTFT: (5.5, 1.7),
+    Chart.TTFT_BIG: (4.0, 0.7),
+    Chart.SPEED: (5.5, 1.7),
+    Chart.SPEED_BIG: (4.0, 0.7),
+    Chart.FAILURES: (10.5, 0.0),
+    Chart.QUOTA: (10.5, 0.0),
+    Chart.TTFT_LIMIT: (5.5, 1.7),
+    Chart.SPEED_LIMIT: (5.5, 1.7),
+}
+"""Thresholds as a + b sqrt(runs a day / 10); a fleet calibrates them anew."""
+
+_FAILURES = (Chart.FAILURES, Chart.QUOTA)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """Absolute limits and floors of an endpoint; None where there is none."""
+
+    slow_ttft_s: float | None = None
+    """Slower than this is slow, whatever is usual."""
+    failing_ttft_s: float | None = None
+    """Slower than this is as good as failed."""
+    slow_speed: float | None = None
+    """Below so many tokens/s is slow."""
+    ttft_floor_s: float | None = None
+    """A first token within this time is nobody's trouble."""
+    speed_floor: float | None = None
+    """So many tokens/s are nobody's trouble."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """How one endpoint is judged."""
+
+    regions: tuple[str, ...]
+    pooled: tuple[float, ...]
+    """Thresholds by chart of the charts over all regions."""
+    regional: tuple[float, ...]
+    """Those of the charts of one region."""
+    limits: Limits = Limits()
+    day_s: float = 86_400
+    """Length of a day; the demo's is shorter, and the hours of the rule with it."""
+    window_s: float = 72 * 3600
+    late_s: float = 3 * 3600
+    """A run that comes in later than this does not vote."""
+    spacing_s: float = 2_880
+    """Mean time between two scheduled or sentinel runs of the endpoint."""
+
+
+def make_rules(
+    regions: tuple[str, ...],
+    *,
+    runs_a_day: float,
+    multiplier: float = 1.0,
+    limits: Limits = Limits(),
+) -> Rules:
+    """Return the rules of an endpoint with so many scheduled and sentinel runs a day in all.
+
+    The multiplier is the fleet's, from calibration.
+    """
+    here = runs_a_day / len(regions)
+    alone = len(regions) == 1
+    return Rules(
+        regions=regions,
+        pooled=thresholds(runs_a_day, multiplier),
+        regional=thresholds(here, multiplier * (1.0 if alone else REGIONAL)),
+        limits=limits,
+        spacing_s=86_400 / runs_a_day,
+    )
+
+
+REGIONAL = 1.35
+"""How much higher the thresholds of one of several regions are: there are many of them."""
+
+
+def thresholds(runs_a_day: float, multiplier: float) -> tuple[float, ...]:
+    """Return the thresholds by chart for so many runs a day; failures have fixed ones."""
+    root = sqrt(runs_a_day / 10)
+    return tuple(
+        (base + slope * root) * (1.0 if chart in _FAILURES else multiplier)
+        for chart, (base, slope) in sorted(POOLED.items())
+    )
+
+
+def daily_budget(scheduled_requests: float) -> float:
+    """Return how many confirming probes a provider may be asked for a day."""
+    return max(BUDGET_SHARE * scheduled_requests, BUDGET_A_DAY)

@@ -1,0 +1,120 @@
+"""Whose fault trouble looks like: an incident's class, and what speaks for and against. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pacewatch.words.figures import percentile
+from pacewatch.words.verdict import Blame, Trouble
+
+BAR = 0.25
+"""Least median z of other regions that shares the trouble."""
+
+OTHERS_BAR, MANY_OTHERS, MANY_OTHERS_BAR = 0.25, 100, 0.2
+"""Median z of the other endpoints of a region above which the region itself is slow: of few others,
+and of so many or more.
+"""
+
+MANY_PROVIDERS = 0.5
+"""Share of the providers that are slow at once from which on it is ours: at least three of them."""
+
+WORSE_NETWORK = 0.25
+"""ln of how much longer round trips or connects take from which on the path is worse."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Around:
+    """What is known around an alarm."""
+
+    trouble: Trouble
+    suspect_z: Sequence[float] = ()
+    """z of the suspect region's recent runs; a failure counts as 2."""
+    other_regions_z: Sequence[float] = ()
+    """Medians of the other regions tested, of up to five regions."""
+    regions: int = 1
+    others_z: Sequence[float] = ()
+    """z of the other endpoints of the suspect region over three hours, a median each."""
+    providers_slow: int = 0
+    """Other providers that are slow in all regions at once."""
+    providers: int = 0
+    """Other providers that were probed."""
+    network_z: float | None = None
+    """ln of round trips and connects against their usual, of the suspect region to the endpoint."""
+    prober_suspect: bool = False
+    """A calibration over its limit, or flags on three of the last ten runs of a worker there."""
+    identity_changed: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attribution:
+    """A class and what it stands on."""
+
+    blame: Blame
+    speaks_for: tuple[str, ...]
+    speaks_against: tuple[str, ...] = ()
+
+
+def classify(around: Around) -> Attribution:
+    """Return the class, the first that holds: quota, model, prober, ours, region_path, provider."""
+    if around.trouble is Trouble.QUOTA:
+        return _named(Blame.QUOTA, "the provider answers with rate limits or a spent quota")
+    if around.trouble is Trouble.GONE:
+        return _named(Blame.MODEL, "the provider says that the model is not there")
+    if around.prober_suspect:
+        return _named(Blame.PROBER, "a worker's own calibration or its flags speak against it")
+    if _is_ours(around):
+        return _named(
+            Blame.OURS,
+            f"{around.providers_slow} of {around.providers} other providers are slow too",
+        )
+    return _by_regions(around)
+
+
+def _by_regions(around: Around) -> Attribution:
+    network_worse = around.network_z is not None and around.network_z > WORSE_NETWORK
+    if _region_is_slow(around):
+        what = "most other endpoints of the region are slow too"
+        if network_worse:
+            return _named(Blame.REGION_PATH, what, "round trips or connects take longer")
+        return _named(Blame.PROBER, what, "round trips and connects are as always")
+    if around.regions == 1:
+        blame = Blame.MODEL if around.identity_changed else Blame.PROVIDER
+        return _named(
+            blame, "other endpoints are well", against="or the path to it: one region cannot tell"
+        )
+    shared = percentile(around.other_regions_z, 0.5)
+    if shared is None:
+        return _named(Blame.UNKNOWN, "no other region has tested it")
+    if shared > bar_of(around.suspect_z):
+        if around.identity_changed:
+            return _named(Blame.MODEL, "what answers has changed", "other regions see it too")
+        return _named(Blame.PROVIDER, f"other regions see it too (median z {shared:.2f})")
+    against = "round trips are as always" if not network_worse else None
+    return _named(
+        Blame.REGION_PATH, f"other regions are well (median z {shared:.2f})", against=against
+    )
+
+
+def bar_of(suspect_z: Sequence[float]) -> float:
+    """Return the median z above which others share the suspect's trouble."""
+    return max(BAR, (percentile(suspect_z, 0.5) or 0.0) / 2)
+
+
+def _is_ours(around: Around) -> bool:
+    return around.providers_slow >= 3 and (
+        around.providers_slow >= MANY_PROVIDERS * around.providers
+    )
+
+
+def _region_is_slow(around: Around) -> bool:
+    shared = percentile(around.others_z, 0.5)
+    if shared is None:
+        return False
+    if len(around.others_z) >= MANY_OTHERS:
+        return shared > MANY_OTHERS_BAR
+    return shared > max(OTHERS_BAR, bar_of(around.suspect_z))
+
+
+def _named(blame: Blame, *speaks_for: str, against: str | None = None) -> Attribution:
+    return Attribution(
+        blame=blame, speaks_for=speaks_for, speaks_against=() if against is None else (against,)
+    )

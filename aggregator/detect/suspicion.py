@@ -1,0 +1,58 @@
+"""A suspicion orders confirming probes, a few at a time, before anyone is told. Pure.
+
+Soft (something slow): three rounds of two, one from the suspect region and one from another.
+Hard (a failure): three at once, one from the suspect region and two from others; three more only
+if one of those failed.
+"""
+
+from dataclasses import dataclass
+
+from aggregator.detect.rules import MOST_ORDERED
+
+SOFT_ROUND_S = 1_200
+HARD_ROUND_S = 300
+ENDS_AFTER_S = 7_200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """A confirming probe that should go out now: workload, load `single`."""
+
+    region: str
+    workload: str
+
+
+@dataclass(slots=True)
+class Suspicion:
+    """One suspicion, from its start until it is confirmed, cleared or left unconfirmed."""
+
+    since: float
+    region: str
+    workload: str
+    hard: bool
+    ordered: int = 0
+    due_at: float | None = None
+    """When the next round goes out; None: none is due."""
+    good: int = 0
+    """Confirming probes that came back good, since the last failure."""
+    over: bool = False
+    """It was left unconfirmed, and is kept so that it does not begin anew at once."""
+
+
+def next_round(
+    suspicion: Suspicion, regions: tuple[str, ...], now: float, *, gap_s: float, allowed: int
+) -> list[Order]:
+    """Return the round that is due, at most as many as are allowed; plans the one after it."""
+    if suspicion.over or suspicion.due_at is None or now < suspicion.due_at:
+        return []
+    size = min(3 if suspicion.hard else 2, MOST_ORDERED - suspicion.ordered, allowed)
+    others = [region for region in regions if region != suspicion.region]
+    first = suspicion.ordered - suspicion.ordered // 3
+    asked = [suspicion.region]
+    asked += [
+        others[(first + k) % len(others)] if others else suspicion.region for k in range(size - 1)
+    ]
+    suspicion.ordered += max(size, 0)
+    is_last = size <= 0 or suspicion.ordered >= MOST_ORDERED or suspicion.hard
+    suspicion.due_at = None if is_last else now + gap_s
+    return [Order(region=region, workload=suspicion.workload) for region in asked[: max(size, 0)]]

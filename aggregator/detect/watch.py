@@ -1,0 +1,260 @@
+"""The judge of one endpoint: takes evidence in order, tells what changed. Touches nothing else.
+
+Its fields are its whole state; `state.py` writes them down.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from math import exp, log
+
+from aggregator.detect import failing, slow
+from aggregator.detect.baseline import FEWEST, Baseline
+from aggregator.detect.chart import SLOW_CHARTS, TROUBLES, Chart, Standing
+from aggregator.detect.evidence import Evidence
+from aggregator.detect.rules import CLEARED, SUSPECTED, Rules
+from aggregator.detect.season import Season
+from aggregator.detect.suspicion import (
+    ENDS_AFTER_S,
+    HARD_ROUND_S,
+    SOFT_ROUND_S,
+    Order,
+    Suspicion,
+    next_round,
+)
+from pacewatch.words.slot import ROLLING_PURPOSES, Load, Purpose
+from pacewatch.words.verdict import Trouble
+
+POOLED = ""
+"""The scope of all regions."""
+
+NEW_LEVEL_DAYS = 14
+"""A level that lasts for so long is the usual one from then on."""
+
+RECENT = 4
+"""Latest runs of each region that a ratio and a class are taken from."""
+
+
+class Turn(StrEnum):
+    """What can change with a run."""
+
+    SUSPECTED = "suspected"
+    CLEARED = "cleared"
+    UNCONFIRMED = "unconfirmed"
+    ALARM = "alarm"
+    EASED = "eased"
+    NEW_LEVEL = "new_level"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One thing that changed."""
+
+    turn: Turn
+    at: float
+    scope: str
+    """A region, or all of them."""
+    chart: Chart | None
+    """None: the model itself is gone, or back."""
+    since: float
+    """When it is thought to have begun."""
+
+    @property
+    def trouble(self) -> Trouble:
+        """Return what it is about."""
+        return Trouble.GONE if self.chart is None else TROUBLES[self.chart]
+
+
+def fresh_charts() -> list[Standing]:
+    """Return the bank of a scope, at rest."""
+    return [Standing() for _ in Chart]
+
+
+Recent = tuple[float, float | None, float | None, bool]
+"""Moment, z of the first token, z of the speed, failed."""
+
+
+@dataclass(slots=True)
+class Watch:
+    """One endpoint under judgement."""
+
+    rules: Rules
+    baselines: dict[tuple[str, str, str], Baseline] = field(default_factory=dict)
+    """By region, workload and load."""
+    seasons: tuple[Season, Season] = field(default_factory=lambda: (Season(), Season()))
+    """Of first token and speed."""
+    charts: dict[str, list[Standing]] = field(default_factory=lambda: {POOLED: fresh_charts()})
+    """By scope."""
+    recent: dict[str, list[Recent]] = field(default_factory=dict)
+    """By region."""
+    service: failing.Service = field(default_factory=failing.Service)
+    suspicion: Suspicion | None = None
+
+    def take(self, runs: Iterable[Evidence], now: float) -> list[Change]:
+        """Take runs in, those of one moment in an order of their own; return what changed."""
+        changes: list[Change] = []
+        for run in sorted(runs, key=_order):
+            if now - run.at <= self.rules.late_s:
+                changes += self._take(run)
+        return changes
+
+    def orders(self, now: float, allowed: int) -> list[Order]:
+        """Return the confirming probes that should go out now, at most as many as are allowed."""
+        if self.suspicion is None:
+            return []
+        gap_s = min(SOFT_ROUND_S, self.rules.spacing_s / 3)
+        return next_round(self.suspicion, self.rules.regions, now, gap_s=gap_s, allowed=allowed)
+
+    def alarms(self, scope: str) -> list[Chart]:
+        """Return the charts of a scope that stand on alarm."""
+        charts = self.charts.get(scope, ())
+        return [Chart(k) for k, one in enumerate(charts) if one.alarmed_at is not None]
+
+    def accept(self) -> None:
+        """Take the level of now as the usual one, and end every slow alarm."""
+        for baseline in self.baselines.values():
+            baseline.adopt()
+        for charts in self.charts.values():
+            for chart in SLOW_CHARTS:
+                charts[chart] = Standing()
+
+    def _take(self, run: Evidence) -> list[Change]:
+        changes = []
+        if self.service.take(run, len(self.rules.regions)):
+            turn = Turn.EASED if self.service.gone_since is None else Turn.ALARM
+            changes.append(Change(turn=turn, at=run.at, scope=POOLED, chart=None, since=run.at))
+        z_ttft, z_speed = self._usual(run)
+        votes = failing.failure_votes(run, self.rules.limits)
+        if run.ttft_s is not None:
+            votes += slow.ttft_votes(run.ttft_s, z_ttft, self.rules.limits)
+        if run.speed is not None:
+            votes += slow.speed_votes(run.speed, z_speed, self.rules.limits)
+        for chart, vote in votes:
+            for scope in (POOLED, run.region):
+                changes += self._vote(chart, vote, run.at, scope)
+        recent = self.recent.setdefault(run.region, [])
+        recent.append((run.at, z_ttft, z_speed, run.failed is True))
+        del recent[:-RECENT]
+        return changes + self._suspect(run)
+
+    def _usual(self, run: Evidence) -> tuple[float | None, float | None]:
+        """Return z of both figures, and let the run become part of what is usual."""
+        key = (run.region, run.workload, str(run.load))
+        baseline = self.baselines.get(key)
+        if baseline is None:
+            baseline = self.baselines[key] = Baseline()
+        xs = (
+            None if run.ttft_s is None else log(run.ttft_s),
+            None if run.speed is None else -log(run.speed),
+        )
+        usual = baseline.usual(FEWEST[run.load])
+        enters = run.purpose in ROLLING_PURPOSES and xs != (None, None)
+        frozen = bool(self.alarms(POOLED) or self.alarms(run.region))
+        zs: list[float | None] = [None, None]
+        for k, (x, median, season) in enumerate(zip(xs, usual, self.seasons, strict=True)):
+            if x is not None and median is not None:
+                zs[k] = x - median - season.at(run.at, self.rules.day_s)
+                if enters and not frozen:
+                    season.take(run.at, x - median, self.rules.day_s)
+        if enters:
+            baseline.take((run.at, *xs), self.rules.window_s, frozen=frozen)
+        return zs[0], zs[1]
+
+    def _vote(self, chart: Chart, vote: float, at: float, scope: str) -> list[Change]:
+        standing = self.charts.setdefault(scope, fresh_charts())[chart]
+        level = self.rules.regional if scope else self.rules.pooled
+        changed = standing.take(vote, at, level[chart])
+        since = standing.since
+        if changed and standing.alarmed_at is None:
+            self._thaw()
+            return [Change(turn=Turn.EASED, at=at, scope=scope, chart=chart, since=since)]
+        if changed:
+            return [Change(turn=Turn.ALARM, at=at, scope=scope, chart=chart, since=since)]
+        lasts_s = NEW_LEVEL_DAYS * self.rules.day_s
+        alarmed_at = standing.alarmed_at
+        if chart in SLOW_CHARTS and alarmed_at is not None and at - alarmed_at > lasts_s:
+            self.accept()
+            return [Change(turn=Turn.NEW_LEVEL, at=at, scope=scope, chart=chart, since=since)]
+        return []
+
+    def _thaw(self) -> None:
+        """Let the baselines follow again that nothing freezes any more."""
+        if not self.alarms(POOLED):
+            for (region, _, _), baseline in self.baselines.items():
+                if not self.alarms(region):
+                    baseline.thaw()
+
+    def _suspect(self, run: Evidence) -> list[Change]:
+        """Begin, follow or end a suspicion with a run."""
+        hard, worst = run.failed is True or run.gone, self._worst(run.region)
+        suspicion = self.suspicion
+        if suspicion is None:
+            if not self._is_suspect(hard=hard, worst=worst, region=run.region):
+                return []
+            return self._begin(run, hard=hard)
+        if run.purpose is Purpose.CONFIRM:
+            suspicion.good = 0 if hard else suspicion.good + 1
+        if hard and not suspicion.over:
+            suspicion.hard = True
+            soon = run.at + (HARD_ROUND_S if run.purpose is Purpose.CONFIRM else 0)
+            suspicion.due_at = min(suspicion.due_at or soon, soon)
+        return self._follow(suspicion, run.at)
+
+    def _is_suspect(self, *, hard: bool, worst: float, region: str) -> bool:
+        if self.alarms(POOLED) or self.alarms(region):
+            return False
+        return hard or worst > SUSPECTED
+
+    def _begin(self, run: Evidence, *, hard: bool) -> list[Change]:
+        self.suspicion = Suspicion(
+            since=run.at, region=run.region, workload=run.workload, hard=hard, due_at=run.at
+        )
+        return [self._told(Turn.SUSPECTED, run.at)]
+
+    def _follow(self, suspicion: Suspicion, at: float) -> list[Change]:
+        """End the suspicion where it is confirmed, cleared, or older than two hours."""
+        if self.alarms(POOLED) or self.alarms(suspicion.region):
+            self.suspicion = None
+            return []
+        hard_cleared = suspicion.hard and suspicion.good >= 3
+        if hard_cleared or (not suspicion.hard and self._worst(suspicion.region) < CLEARED):
+            turn = Turn.UNCONFIRMED if suspicion.over else Turn.CLEARED
+            told = [] if suspicion.over else [self._told(turn, at)]
+            self.suspicion = None
+            return told
+        age_s = (at - suspicion.since) / self.rules.day_s * 86_400
+        if age_s > 2 * ENDS_AFTER_S:
+            self.suspicion = None
+        elif age_s > ENDS_AFTER_S and not suspicion.over:
+            suspicion.over = True
+            return [self._told(Turn.UNCONFIRMED, at)]
+        return []
+
+    def _told(self, turn: Turn, at: float) -> Change:
+        charts = self.charts[POOLED]
+        chart = max(SLOW_CHARTS, key=lambda one: charts[one].s)
+        if self.suspicion is not None and self.suspicion.hard:
+            chart = Chart.FAILURES
+        return Change(turn=turn, at=at, scope=POOLED, chart=chart, since=charts[chart].since)
+
+    def _worst(self, region: str) -> float:
+        """Return the highest S of the slow charts over all regions and in this one."""
+        scopes = [self.charts[POOLED], self.charts.get(region, ())]
+        return max(charts[chart].s for charts in scopes if charts for chart in SLOW_CHARTS)
+
+
+def ratio_of(watch: Watch, scope: str, trouble: Trouble, since: float) -> float | None:
+    """Return how many times slower than usual the recent runs since then were: their median."""
+    place = 1 if trouble is Trouble.FIRST_TOKEN else 2
+    regions = [scope] if scope else watch.rules.regions
+    zs = [
+        z
+        for region in regions
+        for point in watch.recent.get(region, ())
+        if point[0] > since and isinstance(z := point[place], float)
+    ]
+    return exp(sorted(zs)[len(zs) // 2]) if zs else None
+
+
+def _order(run: Evidence) -> tuple[float, str, str, Load, Purpose]:
+    return run.at, run.region, run.workload, run.load, run.purpose

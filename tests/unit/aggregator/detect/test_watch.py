@@ -1,0 +1,310 @@
+import json
+from dataclasses import replace
+from math import isfinite
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.judged import HOUR_S, REGIONS, bad, feed, good, learnt, make_watch, played
+
+from aggregator.detect.chart import Chart
+from aggregator.detect.rules import Limits, daily_budget, make_rules
+from aggregator.detect.state import state_of, watch_of
+from aggregator.detect.verdict import judge, silent_regions
+from aggregator.detect.watch import POOLED, Turn, ratio_of
+from pacewatch.words.slot import Load, Purpose
+from pacewatch.words.verdict import Trouble, Verdict
+
+
+def turns(changes):
+    return [(c.turn, c.scope, c.trouble) for c in changes]
+
+
+def test_nothing_is_said_until_enough_good_runs_are_known():
+    watch = make_watch()
+    feed(watch, 0, 33)
+    assert judge(watch).verdict is Verdict.LEARNING
+
+    feed(watch, 33, 6)
+    assert judge(watch).verdict is Verdict.OK
+
+
+def test_a_halved_speed_is_suspected_then_slow_then_ok_again():
+    watch = learnt()
+    changes = feed(watch, 72, 12, speed=50)
+    assert turns(changes)[0] == (Turn.SUSPECTED, POOLED, Trouble.OUTPUT_SPEED)
+    alarm = next(c for c in changes if c.turn is Turn.ALARM)
+    assert (alarm.scope, alarm.trouble, alarm.since) == (POOLED, Trouble.OUTPUT_SPEED, 71 * HOUR_S)
+    assert judge(watch).verdict is Verdict.SLOW
+    assert ratio_of(watch, POOLED, alarm.trouble, alarm.since) == pytest.approx(2)
+
+    changes = feed(watch, 84, 12)
+    assert (Turn.EASED, POOLED, Trouble.OUTPUT_SPEED) in turns(changes)
+    assert judge(watch).verdict is Verdict.OK
+
+
+def test_a_first_token_five_times_as_late_is_found_by_the_chart_for_big_slowdowns():
+    changes = feed(learnt(), 72, 12, ttft_s=2.5)
+
+    assert next(c for c in changes if c.turn is Turn.ALARM).chart is Chart.TTFT_BIG
+
+
+def test_a_slowdown_of_days_is_never_called_ok_and_becomes_a_new_level_after_two_weeks():
+    watch = learnt()
+    changes = feed(watch, 72, 14 * 24, speed=50)
+    assert Turn.EASED not in {c.turn for c in changes}
+    assert judge(watch).verdict is Verdict.SLOW
+
+    changes = feed(watch, 72 + 14 * 24, 24, speed=50)
+    assert Turn.NEW_LEVEL in {c.turn for c in changes}
+    assert judge(watch).verdict is Verdict.OK
+
+
+def test_trouble_of_one_region_is_that_regions():
+    watch = learnt()
+    for k in range(20):
+        hour = 72 + k
+        watch.take([good(hour, ttft_s=5.0)], hour * HOUR_S)
+        watch.take([good(hour, "r01"), good(hour, "r02")], hour * HOUR_S)
+
+    found = judge(watch)
+    assert found.regions == {"r00": Verdict.SLOW, "r01": Verdict.OK, "r02": Verdict.OK}
+    assert found.verdict is Verdict.OK
+
+
+def test_the_end_of_one_regions_trouble_thaws_its_baselines_alone():
+    watch = learnt()
+    feed(watch, 72, 12, speed=50)
+    watch.charts["r00"][Chart.SPEED].alarmed_at = 1.0
+    watch.charts["r00"][Chart.SPEED].s = 9.0
+    feed(watch, 84, 12)
+
+    aside = {key[0]: bool(one.aside) for key, one in watch.baselines.items()}
+    assert not aside["r01"]
+
+
+def test_failures_in_a_row_are_failing():
+    watch = learnt()
+    changes = feed(watch, 72, 4, bad)
+
+    assert (Turn.ALARM, POOLED, Trouble.FAILURES) in turns(changes)
+    assert judge(watch).verdict is Verdict.FAILING
+
+
+def test_a_lone_failure_is_no_alarm():
+    watch = learnt()
+    changes = [*watch.take([bad(72)], 72 * HOUR_S), *feed(watch, 73, 5)]
+
+    assert [c.turn for c in changes] == [Turn.SUSPECTED, Turn.UNCONFIRMED]
+
+
+def test_rate_limits_go_to_the_quota_and_are_no_verdict():
+    watch = learnt()
+    changes = feed(watch, 72, 4, bad, limited=True)
+
+    assert (Turn.ALARM, POOLED, Trouble.QUOTA) in turns(changes)
+    assert judge(watch).verdict is Verdict.OK
+
+
+@pytest.mark.parametrize(("regions", "said_by"), [(REGIONS, "r01"), (("r00",), "r00")])
+def test_a_model_is_not_served_after_two_runs_in_a_row(regions, said_by):
+    watch = learnt(regions)
+    watch.take([bad(72, gone=True)], 72 * HOUR_S)
+    assert judge(watch).verdict is Verdict.OK
+
+    changes = watch.take([bad(73, said_by, gone=True)], 73 * HOUR_S)
+    assert (Turn.ALARM, POOLED, Trouble.GONE) in turns(changes)
+    assert judge(watch).verdict is Verdict.NOT_SERVED
+
+    assert turns(watch.take([good(74)], 74 * HOUR_S))[0] == (Turn.EASED, POOLED, Trouble.GONE)
+
+
+def test_one_region_alone_or_a_model_that_never_worked_is_not_gone():
+    watch = learnt()
+    feed(watch, 72, 2, bad, gone=True)
+    watch = learnt()
+    for hour in (72, 73):
+        watch.take([bad(hour, gone=True)], hour * HOUR_S)
+    assert judge(watch).verdict is Verdict.OK
+
+    watch = make_watch()
+    feed(watch, 0, 4, bad, gone=True)
+    assert judge(watch).verdict is Verdict.LEARNING
+
+
+def test_a_run_three_hours_late_does_not_vote():
+    watch = learnt()
+
+    assert watch.take([bad(72)], 76 * HOUR_S) == []
+
+
+def test_silence_goes_before_slow_and_is_the_endpoints_when_it_is_everywhere():
+    spacing = 3 * HOUR_S
+    last = {("r00", spacing): 0.0, ("r01", spacing): 5 * HOUR_S, ("r02", spacing): 5 * HOUR_S}
+    silent = silent_regions(last, 7 * HOUR_S, unheard={"r02"})
+    assert silent == {"r00", "r02"}
+
+    watch = learnt()
+    feed(watch, 72, 12, speed=50)
+    assert judge(watch, silent).regions["r00"] is Verdict.SILENT
+    assert judge(watch, silent).verdict is Verdict.SLOW
+    assert judge(learnt(), set(REGIONS)).verdict is Verdict.SILENT
+
+
+def test_limits_and_floors_stand_beside_what_is_usual():
+    watch = learnt(limits=Limits(slow_ttft_s=0.2))
+    feed(watch, 72, 12)
+    assert judge(watch).verdict is Verdict.SLOW
+
+    watch = learnt(limits=Limits(slow_speed=150.0))
+    assert judge(watch).verdict is Verdict.SLOW
+    assert judge(learnt(limits=Limits(failing_ttft_s=0.4))).verdict is Verdict.FAILING
+
+    watch = learnt(limits=Limits(ttft_floor_s=2.0, speed_floor=20.0))
+    feed(watch, 72, 24, ttft_s=1.5, speed=30)
+    assert judge(watch).verdict is Verdict.OK
+
+
+def test_a_run_without_figures_casts_no_slow_vote():
+    watch = learnt()
+    run = replace(good(72), ttft_s=None, speed=None)
+
+    assert watch.take([run], 72 * HOUR_S) == []
+
+
+def test_a_soft_suspicion_orders_six_probes_in_pairs_half_from_the_suspect_region():
+    watch = learnt()
+    feed(watch, 72, 4, speed=50)
+    orders, now = [], 75 * HOUR_S
+    for _ in range(5):
+        orders.append([order.region for order in watch.orders(now, 12)])
+        now += 1_200
+
+    assert [len(one) for one in orders] == [2, 2, 2, 0, 0]
+    assert sum(one[0] == orders[0][0] for one in orders[:3]) == 3
+
+
+def test_a_failure_orders_three_at_once_and_three_more_where_one_of_them_fails():
+    watch = learnt()
+    watch.take([bad(72)], 72 * HOUR_S)
+    first = watch.orders(72 * HOUR_S, 12)
+    assert [order.region for order in first] == ["r00", "r01", "r02"]
+    assert watch.orders(73 * HOUR_S, 12) == []
+
+    watch.take([bad(72.1, purpose=Purpose.CONFIRM)], 72.1 * HOUR_S)
+    assert len(watch.orders(72.2 * HOUR_S, 12)) == 3
+    assert watch.orders(72.3 * HOUR_S, 12) == []
+
+
+def test_good_answers_of_confirming_probes_clear_a_failure():
+    watch = learnt()
+    watch.take([bad(72)], 72 * HOUR_S)
+    changes = feed(watch, 72.1, 3, step_h=0.01, purpose=Purpose.CONFIRM)
+
+    assert [c.turn for c in changes] == [Turn.CLEARED]
+    assert watch.suspicion is None
+
+
+def test_no_probe_is_ordered_beyond_the_budget_and_one_region_orders_from_itself():
+    watch = learnt(("r00",))
+    assert watch.orders(72 * HOUR_S, 12) == []
+    watch.take([bad(72)], 72 * HOUR_S)
+    assert [order.region for order in watch.orders(72 * HOUR_S, 2)] == ["r00", "r00"]
+    assert daily_budget(100) == 12
+    assert daily_budget(1000) == 50
+
+    watch = learnt()
+    feed(watch, 72, 4, speed=50)
+    assert watch.orders(75 * HOUR_S, 0) == []
+
+
+def test_a_suspicion_of_two_hours_is_left_unconfirmed_and_forgotten_after_four():
+    watch = learnt()
+    feed(watch, 72, 3, speed=50)
+    assert [c.turn for c in watch.take([bad(77, limited=True)], 77 * HOUR_S)] == [Turn.UNCONFIRMED]
+
+    watch.take([bad(78)], 78 * HOUR_S)
+    assert watch.suspicion.over
+    assert watch.orders(78 * HOUR_S, 12) == []
+
+    watch.take([bad(79, limited=True)], 79 * HOUR_S)
+    assert watch.suspicion is None
+
+
+def test_what_is_as_usual_again_clears_a_suspicion():
+    watch = learnt()
+    feed(watch, 72, 3, speed=50, step_h=0.1)
+
+    assert [c.turn for c in feed(watch, 73, 3, step_h=0.1)] == [Turn.CLEARED]
+
+
+def test_a_suspicion_left_unconfirmed_that_clears_later_is_not_told_twice():
+    watch = learnt()
+    feed(watch, 72, 3, speed=50)
+    watch.suspicion.over = True
+
+    assert feed(watch, 76, 3) == []
+    assert watch.suspicion is None
+
+
+RUNS = st.lists(
+    st.tuples(
+        st.sampled_from(REGIONS),
+        st.sampled_from([0.001, 0.5, 1.0, 60.0]),
+        st.sampled_from([0.01, 50.0, 100.0, 5000.0]),
+        st.booleans(),
+        st.sampled_from(list(Load)),
+    ),
+    max_size=60,
+)
+
+
+@settings(max_examples=30, deadline=None)
+@given(RUNS)
+def test_whatever_comes_every_chart_stays_finite_and_within_bounds(runs):
+    watch = learnt()
+    for k, (region, ttft_s, speed, failed, load) in enumerate(runs):
+        hour = 72 + k / 2
+        run = (
+            bad(hour, region)
+            if failed
+            else good(hour, region, ttft_s=ttft_s, speed=speed, load=load)
+        )
+        watch.take([run], hour * HOUR_S)
+        for scope, charts in watch.charts.items():
+            level = watch.rules.regional if scope else watch.rules.pooled
+            for chart, h in zip(charts, level, strict=True):
+                assert isfinite(chart.s)
+                assert 0 <= chart.s <= h
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.permutations(REGIONS), st.lists(st.sampled_from([0.4, 0.7, 2.5]), min_size=3, max_size=3))
+def test_the_order_of_runs_of_one_moment_does_not_matter(order, ttfts):
+    runs = {
+        region: good(72, region, ttft_s=ttft) for region, ttft in zip(REGIONS, ttfts, strict=True)
+    }
+    told, shuffled = learnt(), learnt()
+    told.take(runs.values(), 72 * HOUR_S)
+    shuffled.take([runs[region] for region in order], 72 * HOUR_S)
+
+    assert state_of(shuffled) == state_of(told)
+
+
+def test_a_watch_goes_on_from_its_state_as_if_it_had_never_stopped():
+    watch = played(3).rule
+    watch.take([bad(121)], 121 * HOUR_S)
+    state = json.loads(json.dumps(state_of(watch)))
+    again = watch_of(state, watch.rules)
+    later = [good(121.5, speed=50), bad(122)]
+
+    assert json.loads(json.dumps(state_of(again))) == state
+    assert again.take(later, 122 * HOUR_S) == watch.take(later, 122 * HOUR_S)
+    assert len(json.dumps(state)) < 10_000
+
+
+def test_without_a_state_or_with_one_of_another_form_a_watch_begins_anew():
+    rules = make_rules(REGIONS, runs_a_day=30)
+
+    assert watch_of(None, rules).baselines == {}
+    assert watch_of({"v": 0}, rules).baselines == {}
