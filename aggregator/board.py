@@ -13,6 +13,7 @@ from aggregator.rows import (
     EndpointRow,
     SeriesRow,
     WorkerRow,
+    read_facts,
     read_rows,
     read_store,
 )
@@ -110,10 +111,10 @@ def read_board(
     """Return a part of the board of the connection's one moment; raises StoreError."""
     window = timedelta(seconds=fleet.schedule.window_s)
     store = read_store(connection)
-    known = {row.endpoint: row for row in read_rows(connection, EndpointRow, "select_endpoints")}
     values = {**asked.values(), "since": now - window}
     shown, next_after = _shown_models(connection, values, part)
     rows = read_rows(connection, SeriesRow, "select_board_series", **values, shown=shown)
+    known = read_facts(connection, rows)
     wanted = [(known[row.endpoint], row) for row in rows]
     around = read_around(connection, rows, now, window)
     workers = read_rows(connection, WorkerRow, "select_workers")

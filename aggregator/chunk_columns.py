@@ -9,7 +9,7 @@ numbers, or their digits, do.
 import sys
 from array import array
 from collections.abc import Mapping, Sequence
-from itertools import accumulate
+from itertools import accumulate, chain
 from operator import sub
 from typing import Any
 
@@ -33,13 +33,14 @@ def take_out(record: object) -> tuple[object, list[int], list[bytes]]:
     left, folded, columns = [], [], []
     for place, request in enumerate(requests):
         chunks = request.get("chunks") if isinstance(request, dict) else None
-        if isinstance(chunks, dict) and is_foldable(chunks):
-            rest = {name: value for name, value in chunks.items() if name not in _MEMBERS}
-            left.append({**request, "chunks": rest})
-            folded.append(place)
-            columns.append(fold(chunks))
-        else:
+        held = fold(chunks) if isinstance(chunks, dict) else None
+        if chunks is None or held is None:
             left.append(request)
+            continue
+        rest = {name: value for name, value in chunks.items() if name not in _MEMBERS}
+        left.append({**request, "chunks": rest})
+        folded.append(place)
+        columns.append(held)
     return {**record, "requests": left}, folded, columns
 
 
@@ -51,32 +52,25 @@ def put_back(record: Any, folded: Sequence[int], columns: bytes) -> None:
         record["requests"][place]["chunks"].update(found)
 
 
-def is_foldable(chunks: Mapping[str, Any]) -> bool:
-    """Tell whether these chunks are whole columns of one length, as in every record of today."""
-    at_us, kind = chunks.get("at_us"), chunks.get("kind")
-    if not isinstance(kind, str) or not kind.isascii() or len(kind) >= 1 << 8 * _COUNT_BYTES:
-        return False
-    whole = all(_is_column(chunks.get(name), len(kind)) for name in NAMES)
-    return whole and at_us == sorted(at_us or ())
-
-
-def _is_column(column: Any, length: int) -> bool:
-    return (
-        isinstance(column, list)
-        and len(column) == length
-        and set(map(type, column)) <= {int}
-        and (not column or (min(column) >= 0 and max(column) < 2**64))
-    )
-
-
-def fold(chunks: Mapping[str, Any]) -> bytes:
-    """Return the columns of foldable chunks as bytes."""
-    at_us, sizes, tokens = (chunks[name] for name in NAMES)
-    deltas = [*at_us[:1], *map(sub, at_us[1:], at_us)]
-    count = len(at_us).to_bytes(_COUNT_BYTES, "little")
-    return b"".join(
-        (count, _planes(deltas), _planes(sizes), _planes(tokens), chunks["kind"].encode())
-    )
+def fold(chunks: Mapping[str, Any]) -> bytes | None:
+    """Return the columns of chunks as bytes; None where they are no whole columns of one length, as
+    in every record of today, or their times fall.
+    """
+    kind = chunks.get("kind")
+    columns: list[Any] = [chunks.get(name) for name in NAMES]
+    if not isinstance(kind, str) or not kind.isascii():
+        return None
+    if not all(isinstance(one, list) and len(one) == len(kind) for one in columns):
+        return None
+    at_us, sizes, tokens = columns
+    if not set(map(type, chain(at_us, sizes, tokens))) <= {int}:
+        return None
+    count = len(kind).to_bytes(_COUNT_BYTES, "little")
+    try:
+        deltas = [*at_us[:1], *map(sub, at_us[1:], at_us)]
+        return b"".join((count, _planes(deltas), _planes(sizes), _planes(tokens), kind.encode()))
+    except OverflowError:  # below 0, or beyond 64 bits
+        return None
 
 
 def unfold(held: bytes, start: int) -> tuple[dict[str, Any], int]:
@@ -94,7 +88,7 @@ def unfold(held: bytes, start: int) -> tuple[dict[str, Any], int]:
 
 def _planes(numbers: Sequence[int]) -> bytes:
     most = max(numbers, default=0)
-    width = next(width for width in _CODES if most < 1 << 8 * width)
+    width = next((width for width in _CODES if most < 1 << 8 * width), 8)
     column = array(_CODES[width], numbers)
     if sys.byteorder == "big":
         column.byteswap()

@@ -1,6 +1,6 @@
 """What is read of the store for metrics, board and status, at one moment."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -268,6 +268,13 @@ def read_store(connection: Connection) -> StoreRow | None:
     """Return what the store is; None where no centre has started on it yet."""
     found = read_rows(connection, StoreRow, "select_store")
     return found[0] if found else None
+
+
+def read_facts(connection: Connection, rows: Iterable[SeriesRow]) -> dict[str, EndpointRow]:
+    """Return what the catalog says of the endpoints of these series, by endpoint."""
+    names = sorted({row.endpoint for row in rows})
+    found = read_rows(connection, EndpointRow, "select_named_endpoints", endpoints=names)
+    return {row.endpoint: row for row in found}
 
 
 def read_size(connection: Connection) -> int:

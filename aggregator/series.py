@@ -7,7 +7,7 @@ from aggregator.around import read_around
 from aggregator.board import Filter
 from aggregator.cells import Cell, region_cell
 from aggregator.db import Connection, queries
-from aggregator.rows import EndpointRow, SeriesRow, read_rows, read_store
+from aggregator.rows import EndpointRow, SeriesRow, read_facts, read_rows, read_store
 from pacewatch.words.fleet import Fleet
 from pacewatch.words.slot import Load
 
@@ -40,10 +40,10 @@ def read_series(  # noqa: PLR0913 - a page of them
     """Return at most so many series whose ids come after that one; raises StoreError."""
     window = timedelta(seconds=fleet.schedule.window_s)
     store = read_store(connection)
-    known = {row.endpoint: row for row in read_rows(connection, EndpointRow, "select_endpoints")}
     values = {**asked.values(), "after": after, "limit": limit + 1}
     found = read_rows(connection, SeriesRow, "select_series_page", **values)
     rows = found[:limit]
+    known = read_facts(connection, rows)
     around = read_around(connection, rows, now, window)
     return SeriesPage(
         at=now,

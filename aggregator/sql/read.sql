@@ -12,6 +12,12 @@ select endpoint, provider, provider_name, model, precision, protocol, importance
 from endpoint
 order by endpoint;
 
+-- name: select_named_endpoints
+select endpoint, provider, provider_name, model, precision, protocol, importance, base_host, location,
+       account, tier, price_input_usd, price_output_usd, active
+from endpoint
+where endpoint = any(%(endpoints)s)
+
 -- name: select_board_models
 -- the models that are on the board, with how many endpoints they have; an empty filter asks for all
 select model, count(*) as endpoints

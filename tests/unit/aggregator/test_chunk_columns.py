@@ -75,7 +75,17 @@ def test_members_that_are_not_known_stay_beside_the_columns(made, unknown):
 
 @pytest.mark.parametrize(
     "changes",
-    [{"at_us": [2, 1]}, {"at_us": [1]}, {"bytes": [1, True]}, {"tokens": [1, -1]}, {"kind": "äa"}],
+    [
+        {"at_us": [2, 1]},
+        {"at_us": [1]},
+        {"at_us": [1, 2**64 + 1]},
+        {"bytes": [1, 2**64]},
+        {"bytes": [1, True]},
+        {"bytes": None},
+        {"tokens": [1, -1]},
+        {"kind": "äa"},
+        {"kind": 7},
+    ],
 )
 def test_columns_that_are_none_stay_in_the_json(changes):
     chunks = {"at_us": [1, 2], "bytes": [1, 1], "tokens": [1, 1], "kind": "aa"} | changes
