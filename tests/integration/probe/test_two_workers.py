@@ -110,7 +110,8 @@ def test_a_slot_that_two_workers_of_one_broker_carry_out_is_one_run_of_one_execu
 
     assert run["run_id"] == slot.run_id
     assert (run["requests"], run["good"]) == (10, 10)
-    assert run["end_to_end_s"] > LASTS_S
+    [shortest] = rows(pool, "select min(end_to_end_s) as s from timing")
+    assert shortest["s"] > LASTS_S
     assert rows(pool, "select execution, n from timing join run using (run_id) order by n") == [
         {"execution": run["execution"], "n": n} for n in range(10)
     ]
