@@ -6,6 +6,7 @@ when that process dies.
 """
 
 import fcntl
+import logging
 import os
 import re
 import sqlite3
@@ -17,11 +18,15 @@ from types import TracebackType
 from typing import Any, Self
 from uuid import uuid4
 
+from pacewatch.log import event
 from pacewatch.words.errors import SettingsError, StoreError
+
+logger = logging.getLogger(__name__)
 
 LAYOUT = 2
 """Version of the tables below; an older one is brought up to it, a newer one refused."""
 
+_SPOILT = (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT)
 _UNFIT = re.compile(r"[^A-Za-z0-9._-]")
 _KIND = {True: "simulated", False: "real"}
 
@@ -97,8 +102,9 @@ class Disk:
     def __init__(self, folder: Path, *, simulated: bool) -> None:
         """Make the folder where there is none, and hold it.
 
-        Raises StoreError where another worker holds it or it cannot be written, SettingsError
-        where it is of another layout or kind.
+        A spoilt file is set aside under another name, told in the log, and a new one begun. Raises
+        StoreError where another worker holds it or it cannot be written, SettingsError where it is
+        of another layout or kind.
         """
         self.folder = folder
         self.mutex = threading.RLock()
@@ -193,13 +199,16 @@ class Disk:
         return found
 
     def _open(self) -> sqlite3.Connection:
+        file = self.folder / "worker.sqlite"
         with self._translated():
-            file = self.folder / "worker.sqlite"
-            connection = sqlite3.connect(file, isolation_level=None, check_same_thread=False)
-            connection.execute("pragma journal_mode = wal")
-            connection.execute("pragma synchronous = full")
-            connection.execute("pragma cache_size = -1024")
-            return connection
+            try:
+                return _connect(file)
+            except sqlite3.DatabaseError as error:
+                if error.sqlite_errorcode not in _SPOILT:
+                    raise
+                why = str(error)
+            _set_aside(file, why)
+            return _connect(file)
 
     def _check(self, kind: str) -> None:
         layout = self.read("pragma user_version")[0][0]
@@ -228,6 +237,45 @@ class Disk:
             yield
         except sqlite3.Error as error:
             raise StoreError(f"{self.folder}: the worker's disk failed: {error}") from error
+
+
+def _connect(file: Path) -> sqlite3.Connection:
+    """Return a connection to a file that was looked through; raises DatabaseError."""
+    connection = sqlite3.connect(file, isolation_level=None, check_same_thread=False)
+    try:
+        connection.execute("pragma journal_mode = wal")
+        connection.execute("pragma synchronous = full")
+        connection.execute("pragma cache_size = -1024")
+        ((found,),) = connection.execute("pragma quick_check(1)").fetchall()
+        if found != "ok":
+            raise _spoilt(found)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _spoilt(found: str) -> sqlite3.DatabaseError:
+    error = sqlite3.DatabaseError(found)
+    error.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
+    return error
+
+
+def _set_aside(file: Path, why: str) -> None:
+    """Rename a spoilt file with what belongs to it, so that the worker can begin a new one."""
+    name = f"{file.name}.spoilt-{uuid4().hex[:6]}"
+    for ending in ("", "-wal", "-shm"):
+        part = file.with_name(file.name + ending)
+        if part.exists():
+            part.rename(file.with_name(name + ending))
+    event(
+        logger,
+        "disk.set_aside",
+        level=logging.ERROR,
+        file=str(file.with_name(name)),
+        reason=why[:200],
+        holds="finished runs that were not pushed, the journal, and what was spent today",
+    )
 
 
 def _hold(folder: Path) -> int:

@@ -6,10 +6,9 @@ a cloud's own tools find in a shell counts only where the file lets it.
 
 import json
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, NoReturn
 
-from pacewatch.secret import read_secret
+from pacewatch.secret import read_plain_file, read_secret
 from pacewatch.words.endpoint import Auth, Endpoint, pair_names, secret_names
 from pacewatch.words.errors import SettingsError
 
@@ -150,10 +149,9 @@ def _ambient(endpoint: Endpoint, environment: Mapping[str, str]) -> _Found:
     if not path:
         return None, _nothing(endpoint, GOOGLE_FILE)
     try:
-        held = Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "not text"
-        return None, f"{GOOGLE_FILE}: {path} cannot be read: {why}"
+        held = read_plain_file(path)
+    except SettingsError as error:
+        return None, f"{GOOGLE_FILE}: {error}"
     return _service_account(held, GOOGLE_FILE)
 
 

@@ -1,3 +1,5 @@
+import os
+
 import pytest
 
 from pacewatch.secret import read_secret
@@ -28,3 +30,19 @@ def test_a_secret_told_twice_is_refused_without_repeating_it():
         read_secret("X", {"X": "hunter2", "X_FILE": "/x"})
 
     assert str(refused.value) == "X and X_FILE are both set; one of them is enough"
+
+
+def test_a_pipe_a_device_and_an_endless_file_are_refused_at_once(tmp_path):
+    pipe, long = tmp_path / "pipe", tmp_path / "long"
+    os.mkfifo(pipe)
+    long.write_text("k" * 70_000)
+
+    for path, why in (
+        (pipe, "it is no plain file"),
+        ("/dev/zero", "it is no plain file"),
+        (tmp_path, "Is a directory"),
+        (long, "too long (allowed: 65536 bytes)"),
+    ):
+        with pytest.raises(SettingsError) as refused:
+            read_secret("X", {"X_FILE": str(path)})
+        assert str(refused.value) == f"X_FILE: {path} cannot be read: {why}"

@@ -61,3 +61,32 @@ def test_a_sign_that_the_terminal_cannot_write_ends_nothing(call, tmp_path):
 
     assert done.returncode == 0, done.stderr
     assert "127.0.0.1-1/m" in done.stdout
+
+
+_INTERRUPTED = """
+import sys
+class Interrupted:
+    @staticmethod
+    def find_spec(name, *_):
+        if name == sys.argv[2]:
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Interrupted)
+from pacewatch.__main__ import main
+main()
+"""
+
+
+@pytest.mark.parametrize("where", ["pacewatch.cli.app", "pacewatch.cli.up", "pacewatch.config"])
+def test_ctrl_c_while_it_is_being_loaded_ends_it_quietly(where, tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", _INTERRUPTED, "check", where],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert done.returncode == 130
+    assert "Traceback" not in done.stderr
+    assert done.stderr.strip() in {"", "Aborted!", "Aborted."}

@@ -50,11 +50,29 @@ def test_a_folder_of_another_layout_is_refused(tmp_path):
         Disk(tmp_path, simulated=True)
 
 
-def test_a_file_that_is_no_database_is_one_sentence(tmp_path):
-    (tmp_path / "worker.sqlite").write_bytes(b"no database at all" * 100)
+def spoil(file, *, whole):
+    """Leave nothing of a database, or only its first page."""
+    held = file.read_bytes()
+    file.write_bytes(b"no database at all" * 100 if whole else held[:4_096] + b"x" * 40_000)
 
-    with pytest.raises(StoreError, match="file is not a database"):
-        Disk(tmp_path, simulated=True)
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_spoilt_file_is_set_aside_whole_and_told_and_a_new_one_begun(tmp_path, caplog, whole):
+    with Disk(tmp_path, simulated=True) as disk:
+        disk.keep_note("old", "note")
+    spoil(tmp_path / "worker.sqlite", whole=whole)
+    spoilt = (tmp_path / "worker.sqlite").read_bytes()
+
+    with Disk(tmp_path, simulated=True) as disk:
+        assert disk.note("old") is None
+        disk.keep_note("new", "note")
+    with Disk(tmp_path, simulated=True) as disk:
+        assert disk.note("new") == "note"
+
+    (aside,) = tmp_path.glob("worker.sqlite.spoilt-??????")
+    assert aside.read_bytes() == spoilt
+    (told,) = [record for record in caplog.records if record.getMessage() == "disk.set_aside"]
+    assert told.facts["file"] == str(aside)
 
 
 def test_a_block_that_fails_leaves_nothing_behind(tmp_path):
