@@ -16,6 +16,7 @@ from psycopg.types.json import Json
 from aggregator import rolling
 from aggregator.admission import Pushed, Result, Status, Way, admit
 from aggregator.answered import Answered
+from aggregator.aside import bound_aside
 from aggregator.days import mark_due
 from aggregator.db import Connection, queries
 from aggregator.measured import Planned, planned_of, rows_of
@@ -70,7 +71,7 @@ class Intake:
     def take(self, batch: Sequence[Pushed]) -> list[Result]:
         """Take the batch in; return the answers in its order."""
         self._lock_slots(batch)
-        admitted = self._admit(batch)
+        admitted = bound_aside(self.connection, self._admit(batch))
         runs = self._executions(admitted, Way.RUN)
         unrun = self._executions(admitted, Way.UNRUN)
         winners = self._insert_runs(runs)

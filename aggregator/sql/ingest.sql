@@ -104,6 +104,12 @@ order by execution
 on conflict do nothing
 returning run_id, execution
 
+-- name: find_kept_aside
+select execution from aside where execution = any(%(executions)s::uuid[])
+
+-- name: count_aside
+select region, count(*) as records from aside where region = any(%(regions)s::text[]) group by region
+
 -- name: insert_aside
 insert into aside (execution, run_id, region, reason, tried_with, received_at, record)
 select execution, run_id, region, reason, %(tried_with)s, %(now)s, record

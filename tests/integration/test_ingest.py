@@ -16,6 +16,7 @@ from support.records import (
 from support.servers import fresh_database
 from support.timings import make_chunks, make_timing
 
+from aggregator import aside
 from aggregator.reading import unpacked
 from pacewatch.words.errors import StoreError
 from pacewatch.words.flag import Flag
@@ -255,6 +256,22 @@ def test_a_record_not_known_here_yet_is_put_aside_raw(pool, changes, reason):
     assert result.reason.startswith(reason)
     assert unpacked(one(pool, "select record from aside")["record"]) == record
     assert rows(pool, "select * from run") == []
+
+
+def test_a_region_puts_so_many_records_aside_and_the_others_stay_at_its_worker(pool, monkeypatch):
+    monkeypatch.setattr(aside, "MOST_OF_A_REGION", 2)
+    slot = planned(pool, make_slot())
+    records = [record_of(slot) | {"run": str(uuid4()), "execution": str(uuid4())} for _ in range(3)]
+
+    first = push(pool, *records[:2])
+    later = push(pool, *records)
+
+    assert statuses(first) == ["aside", "aside"]
+    assert statuses(later) == ["aside", "aside", "refused"]
+    assert later[2].reason == (
+        "run: no slot of that id is known here, and 2 such records are kept already"
+    )
+    assert len(rows(pool, "select * from aside")) == 2
 
 
 @pytest.mark.parametrize(
