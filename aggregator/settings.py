@@ -9,11 +9,10 @@ from psycopg import ProgrammingError
 from psycopg.conninfo import conninfo_to_dict
 
 from pacewatch.secret import read_secret
-from pacewatch.words.address import refuse_unencrypted
+from pacewatch.words.address import BROKER_SCHEMES, refuse_unencrypted
 from pacewatch.words.errors import SettingsError
 
 DEFAULT_LISTEN = "127.0.0.1:8420"
-BROKER_SCHEMES = ("redis", "rediss", "redis+socket")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pacewatch.secret import read_secret
-from pacewatch.words.address import refuse_unencrypted
+from pacewatch.words.address import BROKER_SCHEMES, refuse_unencrypted
 from pacewatch.words.errors import SettingsError
 
 DEFAULT_AGGREGATOR = "http://127.0.0.1:8420"
-BROKER_SCHEMES = ("redis", "rediss", "redis+socket")
 _REGION = re.compile(r"[a-z0-9_][a-z0-9._-]{0,62}")
 
 

@@ -7,6 +7,9 @@ from urllib.parse import urlsplit
 ALLOW_UNENCRYPTED = "PACEWATCH_ALLOW_UNENCRYPTED"
 """Set to `yes`, broker and aggregator may be reached without TLS beyond this host."""
 
+BROKER_SCHEMES = ("redis", "rediss", "redis+socket")
+"""How an address of the broker may begin."""
+
 _ENCRYPTED = frozenset({"https", "rediss", "sentinels"})
 _LOCAL = frozenset({"redis+socket", "unix"})
 

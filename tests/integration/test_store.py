@@ -1,9 +1,13 @@
+import os
+import subprocess
+import sys
 import threading
 
 import psycopg
 import pytest
 from support.centre import migrated_pool
 from support.servers import fresh_database
+from support.stack import until
 
 from aggregator import db
 from pacewatch.words.errors import StoreError
@@ -12,6 +16,24 @@ from pacewatch.words.errors import StoreError
 def test_migrating_twice_makes_nothing_the_second_time(database_url):
     assert db.migrate(database_url) == list(db.migrations())
     assert db.migrate(database_url) == []
+
+
+def test_a_migration_that_is_killed_midway_leaves_nothing_half_made(database_url):
+    with psycopg.connect(database_url) as other:
+        other.execute("create table duplicate (a int)")  # what 0001 makes too, and waits for
+        command = (sys.executable, "-m", "pacewatch", "migrate")
+        environment = {**os.environ, "PACEWATCH_DATABASE_URL": database_url}
+        with subprocess.Popen(command, env=environment) as migrating:
+            until(lambda: waits_for_a_lock(other))
+            migrating.kill()
+        other.rollback()
+
+    assert db.migrate(database_url) == list(db.migrations())
+
+
+def waits_for_a_lock(connection):
+    query = "select from pg_locks where not granted and locktype = 'transactionid'"
+    return connection.execute(query).fetchall()
 
 
 def test_a_store_of_a_newer_version_is_refused(database_url):

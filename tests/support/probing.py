@@ -39,6 +39,41 @@ def own_endpoint(base_url: str, **fields: Any) -> Endpoint:
     return Endpoint(base_url=base_url, **(values | fields))
 
 
+async def run_of(
+    endpoint: Endpoint,
+    *,
+    workload: Workload,
+    region: Region,
+    requests: int = 1,
+    key: Key | None = None,
+    simulated: bool = True,
+    reading: Reading | None = None,
+) -> Run:
+    """Make one run that a person asks for."""
+    now = datetime.now(UTC)
+    return await make_run(
+        task=Task(
+            run_id=uuid4(),
+            endpoint=endpoint.id,
+            workload=workload.name,
+            load=Load.SINGLE if requests == 1 else Load.PARALLEL,
+            slot_at=now,
+            purpose=Purpose.MANUAL,
+            valid_until=now,
+        ),
+        endpoint=endpoint,
+        workload=workload,
+        region=region,
+        key=key,
+        requests=requests,
+        simulated=simulated,
+        worker=WorkerName(id="w", version="0", catalog="c"),
+        execution=uuid4(),
+        beside=0,
+        reading=reading,
+    )
+
+
 def probe(
     base_url: str,
     *,
@@ -50,28 +85,14 @@ def probe(
     **fields: Any,
 ) -> Run:
     """Make one run; further fields are the endpoint's."""
-    now = datetime.now(UTC)
-    endpoint = own_endpoint(base_url, **fields)
     return asyncio.run(
-        make_run(
-            task=Task(
-                run_id=uuid4(),
-                endpoint=endpoint.id,
-                workload=workload.name,
-                load=Load.SINGLE if requests == 1 else Load.PARALLEL,
-                slot_at=now,
-                purpose=Purpose.MANUAL,
-                valid_until=now,
-            ),
-            endpoint=endpoint,
+        run_of(
+            own_endpoint(base_url, **fields),
             workload=workload,
             region=region or Region(name="test"),
-            key=Key(key) if isinstance(key, str) else key,
             requests=requests,
+            key=Key(key) if isinstance(key, str) else key,
             simulated=False,
-            worker=WorkerName(id="w", version="0", catalog="c"),
-            execution=uuid4(),
-            beside=0,
             reading=reading,
         )
     )

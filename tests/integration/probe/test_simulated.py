@@ -3,10 +3,9 @@
 import asyncio
 import time
 from collections.abc import Iterator
-from datetime import UTC, datetime
-from uuid import uuid4
 
 import pytest
+from support.probing import run_of
 from support.simulator import RunningSimulator, running_simulator
 
 from pacewatch.blanks import simulate
@@ -15,11 +14,9 @@ from pacewatch.words.endpoint import READ_PROTOCOLS, Endpoint
 from pacewatch.words.figures import figures_of
 from pacewatch.words.flag import Flag
 from pacewatch.words.outcome import Outcome
-from pacewatch.words.slot import Load, Purpose, Workload
-from pacewatch.words.timing import Run, Timing, WorkerName
-from pacewatch.words.wire import Task
+from pacewatch.words.slot import Workload
+from pacewatch.words.timing import Run, Timing
 from probe.request import request_id
-from probe.run import make_run
 
 READABLE = [
     simulate(endpoint)
@@ -43,35 +40,16 @@ def no_faults(simulator: RunningSimulator) -> Iterator[None]:
     simulator.clear()
 
 
-async def run_of(
+async def asked(
     simulator: RunningSimulator, endpoint: Endpoint, output_tokens: int, requests: int = 1
 ) -> Run:
-    now = datetime.now(UTC)
     workload = Workload(name="short", input_tokens=100, output_tokens=output_tokens)
-    return await make_run(
-        task=Task(
-            run_id=uuid4(),
-            endpoint=endpoint.id,
-            workload=workload.name,
-            load=Load.SINGLE if requests == 1 else Load.PARALLEL,
-            slot_at=now,
-            purpose=Purpose.MANUAL,
-            valid_until=now,
-        ),
-        endpoint=endpoint,
-        workload=workload,
-        region=simulator.region(REGION),
-        key=None,
-        requests=requests,
-        simulated=True,
-        worker=WorkerName(id="w", version="0", catalog="c"),
-        execution=uuid4(),
-        beside=0,
-    )
+    region = simulator.region(REGION)
+    return await run_of(endpoint, workload=workload, region=region, requests=requests)
 
 
 def timed(simulator: RunningSimulator, id: str, output_tokens: int = 30) -> Timing:
-    return asyncio.run(run_of(simulator, BY_ID[id], output_tokens)).timings[0]
+    return asyncio.run(asked(simulator, BY_ID[id], output_tokens)).timings[0]
 
 
 def test_every_endpoint_of_the_demo_is_measured(simulator):
@@ -80,7 +58,7 @@ def test_every_endpoint_of_the_demo_is_measured(simulator):
 
         async def one(endpoint: Endpoint) -> Run:
             async with a_few:
-                return await run_of(simulator, endpoint, 60)
+                return await asked(simulator, endpoint, 60)
 
         return list(await asyncio.gather(*map(one, READABLE)))
 
@@ -121,7 +99,7 @@ def misses(simulator: RunningSimulator, run: Run) -> list[str]:
 @pytest.mark.parametrize("id", BY_ID)
 def test_an_answer_is_measured_as_it_was_sent(simulator, id):
     for attempt in range(2 * TRIES):  # a busy host reads late; what is wrong stays wrong
-        missed = misses(simulator, asyncio.run(run_of(simulator, BY_ID[id], 100)))
+        missed = misses(simulator, asyncio.run(asked(simulator, BY_ID[id], 100)))
         if not missed:
             break
         time.sleep(0.1 * attempt)

@@ -5,25 +5,23 @@ all the same, its time to first token is of another kind and stays out of the me
 import asyncio
 import json
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
-from uuid import uuid4
 
 import pytest
 from support.answers import STREAM
 from support.asking import ask
 from support.centre import migrated_pool
-from support.probing import probe
+from support.probing import probe, run_of
 from support.records import NOON, hash_of, make_slot, plan, push, statuses
 from support.replay import replay
 from support.simulator import RunningSimulator, make_endpoint, running_simulator
 
 from pacewatch.words.flag import Flag
 from pacewatch.words.outcome import Outcome
-from pacewatch.words.slot import WORKLOADS, Load, Purpose
-from pacewatch.words.timing import Run, Timing, WorkerName
-from pacewatch.words.wire import Task, encode_run
-from probe.run import make_run
+from pacewatch.words.slot import WORKLOADS
+from pacewatch.words.timing import Run, Timing
+from pacewatch.words.wire import encode_run
 
 REGIONS = ("eu-west", "us-east")
 FAST = make_endpoint("groq/fast", tokens_per_s=2_000.0)
@@ -39,37 +37,18 @@ def simulator() -> Iterator[RunningSimulator]:
         yield running
 
 
-async def run_of(simulator: RunningSimulator, region: str, requests: int) -> Run:
-    now = datetime.now(UTC)
-    return await make_run(
-        task=Task(
-            run_id=uuid4(),
-            endpoint=FAST.id,
-            workload="standard",
-            load=Load.SINGLE if requests == 1 else Load.PARALLEL,
-            slot_at=now,
-            purpose=Purpose.MANUAL,
-            valid_until=now,
-        ),
-        endpoint=FAST,
-        workload=WORKLOADS["standard"],
-        region=simulator.region(region),
-        key=None,
-        requests=requests,
-        simulated=True,
-        worker=WorkerName(id="w", version="0", catalog="c"),
-        execution=uuid4(),
-        beside=0,
-    )
+async def asked(simulator: RunningSimulator, region: str, requests: int) -> Run:
+    workload, where = WORKLOADS["standard"], simulator.region(region)
+    return await run_of(FAST, workload=workload, region=where, requests=requests)
 
 
 async def timings_of(simulator: RunningSimulator) -> list[Timing]:
     timings: list[Timing] = []
     for begin in range(0, RUNS, AT_ONCE):
         regions = [REGIONS[number % 2] for number in range(begin, begin + AT_ONCE)]
-        runs = await asyncio.gather(*(run_of(simulator, region, 1) for region in regions))
+        runs = await asyncio.gather(*(asked(simulator, region, 1) for region in regions))
         timings += [timing for run in runs for timing in run.timings]
-    parallel = await run_of(simulator, REGIONS[0], 10)
+    parallel = await asked(simulator, REGIONS[0], 10)
     return [*timings, *parallel.timings]
 
 
