@@ -127,15 +127,27 @@ def test_an_address_beyond_loopback_is_refused(folder):
     assert "neither TLS nor loopback" in done.stderr
 
 
-def test_a_state_folder_of_the_other_kind_is_one_sentence(folder):
+@pytest.mark.parametrize(
+    ("stamp", "said"),
+    [
+        (
+            '{"kind": "real", "layout": 1}',
+            "holds real measurements, and simulated ones never meet them",
+        ),
+        ('{"kind": "simulated", "layout": 99}', "is of layout 99, this version's is 1"),
+    ],
+)
+def test_a_state_folder_of_another_kind_or_version_is_one_sentence_and_stays(folder, stamp, said):
     (folder / "state").mkdir()
-    (folder / "state" / "state.json").write_text('{"kind": "real", "layout": 1}')
+    (folder / "state" / "state.json").write_text(stamp)
 
     done = run_up(folder, "--demo")
 
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
-    assert "holds real measurements, and simulated ones never meet them" in done.stderr
+    assert said in done.stderr
+    assert (folder / "state" / "state.json").read_text() == stamp
+    assert not (folder / "state" / "postgres").exists()
 
 
 def test_an_unknown_key_of_the_file_is_named_before_anything_is_started(folder):
