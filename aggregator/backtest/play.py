@@ -108,6 +108,8 @@ class Play:
     """Confirming probes so far."""
     spent: dict[int, int] = field(default_factory=dict)
     """By day."""
+    now: float = 0.0
+    """The latest moment that was played, hours."""
     due_at: float | None = None
     """When the rule was last told to be asked again."""
 
@@ -135,6 +137,7 @@ class Play:
                 hour, _, what = heapq.heappop(queue)
             if hour >= end_h:
                 break
+            self.now = hour
             if isinstance(what, Evidence):
                 found = self.rule.take([what], hour * 3600)
                 changes += found
