@@ -6,11 +6,13 @@ from math import sqrt
 
 from aggregator.detect.chart import Chart
 
-SUSPECTED, CLEARED = 2.5, 1.25
-"""S above which a slow chart is a suspicion, and below which the suspicion is gone."""
+SUSPECTED, SUSPECTED_SHARE, CLEARED = 2.5, 1 / 3, 0.5
+"""A slow chart is a suspicion with S above this and above this share of its threshold; below so
+much of that level the suspicion is gone.
+"""
 
 MOST_ORDERED = 6
-"""Confirming probes of one suspicion."""
+"""Confirming probes of one suspicion; as many of a day's are kept for failures."""
 
 BUDGET_SHARE, BUDGET_A_DAY = 0.05, 12
 """Confirming probes a day and provider: the greater of this share of its requests and this many."""
@@ -21,7 +23,7 @@ POOLED: Mapping[Chart, tuple[float, float]] = {
     Chart.SPEED: (1.5, 2.8),
     Chart.SPEED_BIG: (2.6, 0.6),
     Chart.FAILURES: (10.5, 0.0),
-    Chart.QUOTA: (10.5, 0.0),
+    Chart.QUOTA: (5.0, 0.0),
     Chart.TTFT_LIMIT: (0.0, 6.4),
     Chart.SPEED_LIMIT: (1.5, 2.8),
 }
@@ -61,6 +63,8 @@ class Rules:
     window_s: float = 72 * 3600
     late_s: float = 3 * 3600
     """A run that comes in later than this does not vote."""
+    muted: bool = False
+    """True: no chart ever alarms, so that calibration sees how high they would go."""
     spacing_s: float = 2_880
     """Mean time between two scheduled or sentinel runs of the endpoint."""
 
@@ -98,6 +102,11 @@ def thresholds(runs_a_day: float, multiplier: float) -> tuple[float, ...]:
         (base + slope * root) * (1.0 if chart in _FAILURES else multiplier)
         for chart, (base, slope) in sorted(POOLED.items())
     )
+
+
+def suspected_at(threshold: float) -> float:
+    """Return the S of a slow chart above which it is a suspicion."""
+    return max(SUSPECTED, threshold * SUSPECTED_SHARE)
 
 
 def daily_budget(scheduled_requests: float) -> float:

@@ -6,13 +6,13 @@ Its fields are its whole state; `state.py` writes them down.
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
-from math import exp, log
+from math import exp, inf, log
 
 from aggregator.detect import failing, slow
 from aggregator.detect.baseline import FEWEST, Baseline
 from aggregator.detect.chart import SLOW_CHARTS, TROUBLES, Chart, Standing
 from aggregator.detect.evidence import Evidence
-from aggregator.detect.rules import CLEARED, SUSPECTED, Rules
+from aggregator.detect.rules import CLEARED, MOST_ORDERED, Rules, suspected_at
 from aggregator.detect.season import Season
 from aggregator.detect.suspicion import (
     ENDS_AFTER_S,
@@ -99,9 +99,13 @@ class Watch:
         return changes
 
     def orders(self, now: float, allowed: int) -> list[Order]:
-        """Return the confirming probes that should go out now, at most as many as are allowed."""
+        """Return the confirming probes that should go out now, at most as many as are allowed;
+        the last of those are for failures.
+        """
         if self.suspicion is None:
             return []
+        if not self.suspicion.hard:
+            allowed -= MOST_ORDERED
         gap_s = min(SOFT_ROUND_S, self.rules.spacing_s / 3)
         return next_round(self.suspicion, self.rules.regions, now, gap_s=gap_s, allowed=allowed)
 
@@ -161,9 +165,11 @@ class Watch:
         return zs[0], zs[1]
 
     def _vote(self, chart: Chart, vote: float, at: float, scope: str) -> list[Change]:
-        standing = self.charts.setdefault(scope, fresh_charts())[chart]
+        if scope not in self.charts:
+            self.charts[scope] = fresh_charts()
+        standing = self.charts[scope][chart]
         level = self.rules.regional if scope else self.rules.pooled
-        changed = standing.take(vote, at, level[chart])
+        changed = standing.take(vote, at, inf if self.rules.muted else level[chart])
         since = standing.since
         if changed and standing.alarmed_at is None:
             self._thaw()
@@ -188,7 +194,8 @@ class Watch:
         """Begin, follow or end a suspicion with a run."""
         hard, worst = run.failed is True or run.gone, self._worst(run.region)
         suspicion = self.suspicion
-        if suspicion is None:
+        is_new = hard and run.purpose is not Purpose.CONFIRM
+        if suspicion is None or (is_new and (suspicion.over or not suspicion.hard)):
             if not self._is_suspect(hard=hard, worst=worst, region=run.region):
                 return []
             return self._begin(run, hard=hard)
@@ -203,7 +210,7 @@ class Watch:
     def _is_suspect(self, *, hard: bool, worst: float, region: str) -> bool:
         if self.alarms(POOLED) or self.alarms(region):
             return False
-        return hard or worst > SUSPECTED
+        return hard or worst > 1
 
     def _begin(self, run: Evidence, *, hard: bool) -> list[Change]:
         self.suspicion = Suspicion(
@@ -238,9 +245,19 @@ class Watch:
         return Change(turn=turn, at=at, scope=POOLED, chart=chart, since=charts[chart].since)
 
     def _worst(self, region: str) -> float:
-        """Return the highest S of the slow charts over all regions and in this one."""
-        scopes = [self.charts[POOLED], self.charts.get(region, ())]
-        return max(charts[chart].s for charts in scopes if charts for chart in SLOW_CHARTS)
+        """Return the highest S of the slow charts over all regions and in this one, as a share of
+        what is suspect.
+        """
+        shares = [
+            charts[chart].s / suspected_at(level[chart])
+            for charts, level in (
+                (self.charts[POOLED], self.rules.pooled),
+                (self.charts.get(region, ()), self.rules.regional),
+            )
+            if charts
+            for chart in SLOW_CHARTS
+        ]
+        return max(shares)
 
 
 def ratio_of(watch: Watch, scope: str, trouble: Trouble, since: float) -> float | None:

@@ -9,6 +9,7 @@ import os
 import time
 from collections.abc import Iterable
 
+from aggregator.backtest.fleet import calibrate_fleet
 from aggregator.backtest.plain import Regions, Threshold
 from aggregator.backtest.play import Rate
 from aggregator.backtest.study import (
@@ -156,6 +157,18 @@ def tell_lasting(seeds: range) -> None:
             row(name, trouble.name, len(ends), sum(e.called_ok for e in ends), hours(recovery))
 
 
+def tell_calibration(first: int) -> None:
+    """Print what calibration on eight quiet weeks makes of the eight weeks after them."""
+    print("\n## Calibrated on eight quiet weeks, 3 regions, one false page a month\n")
+    row("endpoints", "thresholds times", "allowed in eight weeks", "pages of the next eight")
+    row(*["---"] * 4)
+    for endpoints in (5, 10, 20):
+        seeds = range(first, first + endpoints)
+        first += endpoints
+        done = calibrate_fleet(Rate(regions=3), seeds, 8)
+        row(endpoints, f"{done.multiplier:.2f}", f"{done.allowed:.1f}", done.pages)
+
+
 def main() -> None:
     """Play all of it."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.judging", description=__doc__)
@@ -163,7 +176,9 @@ def main() -> None:
     parser.add_argument("--endpoints", type=int, default=12, help="seeds of each table")
     parser.add_argument("--starts", type=int, default=4, help="starts of each seed")
     parser.add_argument("--runs", type=float, default=120_000, help="runs of each quiet rate")
-    parser.add_argument("--only", help="scheduled, sentinels, plain, classes or lasting")
+    parser.add_argument(
+        "--only", help="scheduled, sentinels, plain, classes, calibration or lasting"
+    )
     asked = parser.parse_args()
     os.nice(15)
     began = time.monotonic()
@@ -177,6 +192,8 @@ def main() -> None:
         tell_plain(seeds, asked.starts)
     if asked.only in (None, "classes"):
         tell_classes(seeds, asked.starts)
+    if asked.only in (None, "calibration"):
+        tell_calibration(asked.seed)
     if asked.only in (None, "lasting"):
         tell_lasting(seeds)
     print(f"\n{time.monotonic() - began:.0f} s")

@@ -223,12 +223,20 @@ def test_a_suspicion_of_two_hours_is_left_unconfirmed_and_forgotten_after_four()
     feed(watch, 72, 3, speed=50)
     assert [c.turn for c in watch.take([bad(77, limited=True)], 77 * HOUR_S)] == [Turn.UNCONFIRMED]
 
-    watch.take([bad(78)], 78 * HOUR_S)
     assert watch.suspicion.over
-    assert watch.orders(78 * HOUR_S, 12) == []
-
+    assert watch.orders(77 * HOUR_S, 12) == []
     watch.take([bad(79, limited=True)], 79 * HOUR_S)
     assert watch.suspicion is None
+
+
+def test_a_failure_has_probes_of_its_own_though_slowness_was_suspected_before():
+    watch = learnt()
+    feed(watch, 72, 3, speed=50)
+    for k in range(4):
+        watch.orders((74 + k / 2) * HOUR_S, 99)
+    watch.take([bad(76)], 76 * HOUR_S)
+
+    assert len(watch.orders(76 * HOUR_S, 6)) == 3
 
 
 def test_what_is_as_usual_again_clears_a_suspicion():
@@ -308,3 +316,12 @@ def test_without_a_state_or_with_one_of_another_form_a_watch_begins_anew():
 
     assert watch_of(None, rules).baselines == {}
     assert watch_of({"v": 0}, rules).baselines == {}
+
+
+def test_a_muted_watch_never_alarms_and_shows_how_high_its_charts_go():
+    watch = make_watch()
+    watch.rules = replace(watch.rules, muted=True)
+    feed(watch, 0, 72)
+
+    assert Turn.ALARM not in {c.turn for c in feed(watch, 72, 48, speed=50)}
+    assert watch.charts[POOLED][Chart.SPEED].s > watch.rules.pooled[Chart.SPEED]
