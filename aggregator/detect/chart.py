@@ -78,7 +78,7 @@ class Standing:
 
     def take(self, vote: float, at: float, threshold: float) -> bool:
         """Add a vote; tell whether the alarm began or ended with it."""
-        s = self.s + vote
+        s = round(self.s + vote, 4)
         if s <= 0.0:
             s, self.since, self.peak = 0.0, at, 0.0
         elif s > self.peak:

@@ -40,10 +40,10 @@ class Season:
             return
         place = self.part % BINS
         days = self.parts[place]
-        days.append((_middle(self.filling), len(self.filling)))
+        days.append((round(_middle(self.filling), 4), len(self.filling)))
         del days[:-DAYS]
         runs = sum(n for _, n in days)
-        self.profile[place] = _middle([z for z, _ in days]) * runs / (runs + SHRINK)
+        self.profile[place] = round(_middle([z for z, _ in days]) * runs / (runs + SHRINK), 4)
 
 
 def _middle(values: list[float]) -> float:

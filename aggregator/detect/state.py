@@ -1,6 +1,7 @@
 """A watch as plain JSON values and back: the one row of an endpoint. Pure.
 
-Slowness is rounded to thousandths and moments to seconds, so that twenty regions fit in some 30 kB.
+Numbers are kept to thousandths or so, and moments of baselines to seconds, so that twenty regions
+fit in some 30 kB, or 50 with sentinels.
 """
 
 from dataclasses import asdict

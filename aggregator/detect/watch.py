@@ -148,8 +148,8 @@ class Watch:
         if baseline is None:
             baseline = self.baselines[key] = Baseline()
         xs = (
-            None if run.ttft_s is None else log(run.ttft_s),
-            None if run.speed is None else -log(run.speed),
+            None if run.ttft_s is None else round(log(run.ttft_s), 3),
+            None if run.speed is None else -round(log(run.speed), 3),
         )
         usual = baseline.usual(FEWEST[run.load])
         enters = run.purpose in ROLLING_PURPOSES and xs != (None, None)
@@ -157,11 +157,11 @@ class Watch:
         zs: list[float | None] = [None, None]
         for k, (x, median, season) in enumerate(zip(xs, usual, self.seasons, strict=True)):
             if x is not None and median is not None:
-                zs[k] = x - median - season.at(run.at, self.rules.day_s)
+                zs[k] = round(x - median - season.at(run.at, self.rules.day_s), 4)
                 if enters and not frozen:
-                    season.take(run.at, x - median, self.rules.day_s)
+                    season.take(run.at, round(x - median, 4), self.rules.day_s)
         if enters:
-            baseline.take((run.at, *xs), self.rules.window_s, frozen=frozen)
+            baseline.take((float(round(run.at)), *xs), self.rules.window_s, frozen=frozen)
         return zs[0], zs[1]
 
     def _vote(self, chart: Chart, vote: float, at: float, scope: str) -> list[Change]:
