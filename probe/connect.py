@@ -23,6 +23,8 @@ from probe.arrivals import BrokenLink
 from probe.network import Wire, stamp_arrivals
 
 _PROXY_HEAD_BYTES = 16_384
+_NO_ROOM = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
+"""What a host says that can open nothing more: its own fault, never a provider's."""
 _BEYOND_PROXY = frozenset({b"502", b"503", b"504"})
 """What a proxy answers when it is well and the provider cannot be reached."""
 
@@ -144,6 +146,7 @@ async def _look_up(host: str, port: int, stage: _Stage) -> tuple[list[_Address],
     except socket.gaierror as error:
         raise stage.failure(errno_word(error)) from error
     except (UnicodeError, OSError) as error:
+        _refuse_our_own(error)
         raise stage.failure("bad_name") from error
     return [(entry[0], entry[4]) for entry in found], (monotonic_ns() - began) // 1000
 
@@ -182,7 +185,11 @@ async def _connect(addresses: list[_Address], stage: _Stage, limit_s: float) -> 
     loop = asyncio.get_running_loop()
     failure = stage.failure("no_address")
     for family, address in addresses:
-        sock = socket.socket(family, socket.SOCK_STREAM)
+        try:
+            sock = socket.socket(family, socket.SOCK_STREAM)
+        except OSError as error:
+            _refuse_our_own(error)
+            raise stage.failure(errno_word(error)) from error
         try:
             sock.setblocking(False)  # noqa: FBT003 - the socket's own form
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -251,6 +258,12 @@ def tls_context(ca_file: str | None) -> ssl.SSLContext:
         context.load_verify_locations(ca_file)
     context.set_alpn_protocols(["http/1.1"])
     return context
+
+
+def _refuse_our_own(error: Exception) -> None:
+    """Raise NoLink of `internal` where this host has no room for another socket."""
+    if isinstance(error, OSError) and error.errno in _NO_ROOM:
+        raise NoLink(Outcome.INTERNAL, errno_word(error)) from error
 
 
 def errno_word(error: OSError) -> str:

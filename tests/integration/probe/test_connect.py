@@ -2,9 +2,12 @@
 
 import asyncio
 import contextlib
+import os
+import resource
 import socket
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from support.answers import GOOD, good_case, raw
@@ -16,6 +19,7 @@ from pacewatch.words.endpoint import Limits
 from pacewatch.words.flag import Flag
 from pacewatch.words.fleet import Region
 from pacewatch.words.outcome import Outcome
+from probe.connect import NoLink, Target, open_link
 
 
 @pytest.fixture(scope="module")
@@ -259,6 +263,35 @@ def test_a_proxy_that_cannot_be_reached_is_our_own_fault(proxy_url):
     timing = probe_once("http://api.test/v1", region=region(proxy_url=proxy_url))
 
     assert timing.outcome is Outcome.INTERNAL
+
+
+@contextlib.contextmanager
+def no_descriptor_left() -> Iterator[None]:
+    """A process that can open nothing more."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    used = max(int(file.name) for file in Path("/proc/self/fd").iterdir())
+    taken = [os.open("/dev/null", os.O_RDONLY)]
+    while taken[-1] <= used:
+        taken.append(os.open("/dev/null", os.O_RDONLY))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (taken[-1] + 1, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        for descriptor in taken:
+            os.close(descriptor)
+
+
+@pytest.mark.skipif("sys.platform != 'linux'", reason="descriptors are counted in /proc")
+def test_a_host_that_can_open_nothing_more_is_our_own_fault_and_says_so():
+    async def connect() -> NoLink:
+        with no_descriptor_left(), pytest.raises(NoLink) as refused:
+            await open_link(Target(scheme="http", host="127.0.0.1", port=9), limit_s=5)
+        return refused.value
+
+    failure = asyncio.run(connect())
+
+    assert (failure.outcome, failure.reason) == (Outcome.INTERNAL, "EMFILE")
 
 
 @pytest.mark.parametrize("location", [b"/v2", b"http://[", b"\xff://", b""])

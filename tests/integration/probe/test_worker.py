@@ -4,6 +4,7 @@ whose answers the test chooses.
 
 from datetime import UTC, datetime
 
+import psutil
 import pytest
 from support.inlet import served_inlet
 from support.servers import short_folder
@@ -20,6 +21,8 @@ from support.workers import (
 
 from pacewatch.words.slot import from_rfc3339
 
+MOST_BYTES = 300_000_000
+"""What a worker may take in memory with no run in hand."""
 QUEUE = f"probe.{REGION}"
 ENDPOINTS = [endpoint.id for endpoint in simulated_endpoints()]
 
@@ -103,6 +106,20 @@ def test_forged_messages_are_one_sentence_each_and_harm_nothing(worker, broker, 
     assert all("\n" not in line["reason"] for line in refused)
     assert [line for line in worker.lines() if line["level"] in {"error", "critical"}] == []
     assert broker.ask("LLEN", QUEUE) == 0
+
+
+def test_thousands_of_forged_tasks_cost_their_refusals_and_the_real_one_behind_them_is_run(
+    worker, broker, inlet
+):
+    broker.ask("LPUSH", QUEUE, *['{"headers": {"task": "rm"}, "body": "e30="}'] * 3_000)
+    good = task_for()
+    send(broker, good)
+    worker.start()
+    inlet.wait_until(lambda served: served.stored, 120)
+
+    assert inlet.runs() == [good["run"]]
+    assert broker.ask("LLEN", QUEUE) == 0
+    assert psutil.Process(worker.process.pid).memory_info().rss < MOST_BYTES
 
 
 def _has_yaml():
