@@ -52,7 +52,7 @@ def markdown(found: Found) -> str:
 
 
 def put_into_page(section: str) -> None:
-    """Put the section into its place on the page."""
+    """Put the section into its place on the page; raises ValueError where there is none."""
     page = PAGE.read_text(encoding="utf-8")
     before, start, rest = page.partition(START)
     _, end, after = rest.partition(END)

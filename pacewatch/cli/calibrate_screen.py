@@ -7,7 +7,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from pacewatch.cli.render import Column, table
-from pacewatch.words.text import UNKNOWN, plural
+from pacewatch.words.text import UNKNOWN, count_text, plural
 from probe.calibration import Played
 from probe.timing_error import (
     MOST_MEDIAN_SPEED,
@@ -129,8 +129,8 @@ def _row(play: Document) -> list[str]:
         over = [f"{plural(play['lost'], 'request')} lost", *over]
     return [
         "TLS" if play["tls"] else "plain",
-        str(play["tokens_per_s"]),
-        str(play["streams"]),
+        count_text(play["tokens_per_s"]),
+        count_text(play["streams"]),
         *(_time(play[f"ttft_{part}_s"]) for part in ("p50", "p99", "worst")),
         *(_time(play[f"arrival_{part}_s"]) for part in ("p50", "p99", "worst")),
         *(_percent(play[f"speed_{part}_ratio"]) for part in ("p50", "p99", "worst")),

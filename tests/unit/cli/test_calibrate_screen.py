@@ -5,9 +5,11 @@ from probe.calibration import Play, Played
 from probe.timing_error import Raw
 
 
-def played(*, late_s: float = 0.00002, lost: int = 0, is_tls: bool = False) -> Played:
+def played(
+    *, late_s: float = 0.00002, lost: int = 0, is_tls: bool = False, rate: int = 80
+) -> Played:
     return Played(
-        play=Play(tokens_per_s=80, streams=10, is_tls=is_tls, tokens=80),
+        play=Play(tokens_per_s=rate, streams=10, is_tls=is_tls, tokens=80),
         raw=Raw(
             ttft_s=(0.0001, late_s), arrival_s=(late_s,) * 80, speed=(0.0004, 0.001), lost=lost
         ),
@@ -16,7 +18,7 @@ def played(*, late_s: float = 0.00002, lost: int = 0, is_tls: bool = False) -> P
 
 
 def test_a_calibration_within_its_limits(golden):
-    told = document([played(), played(is_tls=True)], priority="short_slice")
+    told = document([played(), played(is_tls=True, rate=1753)], priority="short_slice")
 
     assert told["over"] == []
     golden("cli/calibrate-100.txt", to_string(*screen(told, width=100), width=100))
