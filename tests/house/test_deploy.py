@@ -55,6 +55,12 @@ def test_the_provider_keys_reach_the_worker_alone():
     assert "region.env" in (ROOT / "docker-compose.yml").read_text()
 
 
+def test_the_worker_may_let_its_reader_go_first():
+    _, _, worker = (ROOT / "docker-compose.yml").read_text().partition("\n  worker:\n")
+
+    assert "rtprio: 1" in worker.partition("\n  prometheus:")[0]
+
+
 def test_a_centre_without_keys_has_something_to_plan():
     assert load_fleet(ROOT / "deploy/pacewatch.toml", {}).endpoints
 
