@@ -9,7 +9,7 @@ _ENCODER = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False)
 
 def to_json(value: Any) -> bytes:
     """Return compact JSON, as providers send it."""
-    return _ENCODER.encode(value).encode()
+    return _ENCODER.encode(value).encode(errors="replace")  # half a surrogate that was asked with
 
 
 def data_event(value: Any) -> bytes:
