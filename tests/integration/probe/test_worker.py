@@ -176,6 +176,18 @@ def test_a_broker_that_falls_silent_is_connected_to_anew(folder, broker, inlet):
     assert inlet.runs() == [task["run"]]
 
 
+def test_a_slow_broker_delays_tasks_and_loses_and_doubles_none(worker, broker, inlet, asked):
+    tasks = [task_for() for _ in range(6)]
+    worker.start()
+    with broker.slowed(1.0):
+        send(broker, *tasks)
+        inlet.wait_until(lambda served: len(served.stored) == len(tasks), 120)
+
+    assert sorted(inlet.runs()) == sorted(task["run"] for task in tasks)
+    assert len(asked()) == len(tasks)
+    assert worker.events("broker.failed") == []
+
+
 def test_nothing_is_taken_before_the_centres_time_is_known(folder, broker, simulator):
     config = folder / "pacewatch.toml"
     with served_inlet() as inlet:
