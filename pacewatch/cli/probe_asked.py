@@ -73,9 +73,9 @@ def of_catalog(name: str | None, region: str | None, environment: Mapping[str, s
     fleet = load_fleet(config_path(environment), environment)
     endpoint = fleet.catalog.get(name)
     if endpoint is None:
-        raise SettingsError(
-            f"probe: no endpoint {shown(name)} is known{suggestion(name, fleet.catalog)}"
-        )
+        provider = f"{name.partition('/')[0]}/"
+        known = [one for one in fleet.catalog if one.startswith(provider)] or fleet.catalog
+        raise SettingsError(f"probe: no endpoint {shown(name)} is known{suggestion(name, known)}")
     if (why := why_not_probed(endpoint)) is not None:
         raise SettingsError(f"probe: {endpoint.id}: {why}")
     place = region or min(fleet.regions)

@@ -30,6 +30,7 @@ OWN = {"base_url": "http://127.0.0.1:1/v1", "model": "x"}
     [
         ({}, "names no endpoint"),
         ({"endpoint": "groq/lama-3.3-70b"}, 'did you mean "groq/llama-3.3-70b"?'),
+        ({"endpoint": "groq/nope"}, "(known: groq/gpt-oss-120b, groq/llama-3.3-70b, "),
         ({"endpoint": "groq/llama-3.3-70b"}, "no key is set"),
         ({"model": "x"}, "need --base-url"),
         ({"endpoint": "a/b", **OWN}, "takes no endpoint"),
