@@ -12,8 +12,10 @@ from math import log
 TAIL = 30
 """Peaks that the tail is fitted to, at most."""
 
-LOWEST, HIGHEST = 0.7, 4.0
-"""What calibration may make of the thresholds."""
+LOWEST, HIGHEST = 1.0, 4.0
+"""What calibration may make of the thresholds: it raises them. Few quiet weeks say too little of
+the highest peaks to lower them.
+"""
 
 
 def multiplier_of(peaks: Sequence[float], *, allowed: float) -> float:
