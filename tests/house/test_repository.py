@@ -89,3 +89,9 @@ def test_the_index_links_every_page():
     for page in (ROOT / "docs").rglob("*.md"):
         name = page.relative_to(ROOT / "docs").as_posix()
         assert name == "index.md" or f"]({name})" in text, name
+
+
+def test_the_migrations_are_numbered_one_after_another():
+    names = sorted(path.name for path in (ROOT / "aggregator/sql/migrations").glob("*.sql"))
+
+    assert [int(name[:4]) for name in names] == list(range(1, len(names) + 1))
