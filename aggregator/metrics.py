@@ -76,7 +76,7 @@ def read_all(connection: Connection, size_gb: float | None = None) -> Rows:
     """
     return Rows(
         store=read_store(connection),
-        endpoints=read_rows(connection, EndpointRow, "select_endpoints"),
+        endpoints=read_rows(connection, EndpointRow, "select_endpoints", endpoints=None),
         series=stream_series(connection),
         places=stream_rows(connection, PlaceRow, "select_place_counters"),
         outcomes=stream_rows(connection, OutcomeRow, "select_outcome_counters"),

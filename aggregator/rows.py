@@ -273,7 +273,7 @@ def read_store(connection: Connection) -> StoreRow | None:
 def read_facts(connection: Connection, rows: Iterable[SeriesRow]) -> dict[str, EndpointRow]:
     """Return what the catalog says of the endpoints of these series, by endpoint."""
     names = sorted({row.endpoint for row in rows})
-    found = read_rows(connection, EndpointRow, "select_named_endpoints", endpoints=names)
+    found = read_rows(connection, EndpointRow, "select_endpoints", endpoints=names)
     return {row.endpoint: row for row in found}
 
 

@@ -85,7 +85,7 @@ class Status:
 def read_status(connection: Connection, fleet: Fleet, now: datetime) -> Status:
     """Return how the fleet stands at the connection's one moment; raises StoreError."""
     window = timedelta(seconds=fleet.schedule.window_s)
-    endpoints = read_rows(connection, EndpointRow, "select_endpoints")
+    endpoints = read_rows(connection, EndpointRow, "select_endpoints", endpoints=None)
     active = {row.endpoint: row for row in endpoints if row.active}
     asked = {"regions": list(fleet.regions)}
     series = read_rows(connection, SeriesRow, "select_suspect_series", **asked)

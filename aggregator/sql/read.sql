@@ -7,16 +7,12 @@ select simulated, catalog_hash, ticked_at from store;
 select pg_database_size(current_database()) as bytes;
 
 -- name: select_endpoints
+-- those of the names, without them all
 select endpoint, provider, provider_name, model, precision, protocol, importance, base_host, location,
        account, tier, price_input_usd, price_output_usd, active
 from endpoint
-order by endpoint;
-
--- name: select_named_endpoints
-select endpoint, provider, provider_name, model, precision, protocol, importance, base_host, location,
-       account, tier, price_input_usd, price_output_usd, active
-from endpoint
-where endpoint = any(%(endpoints)s)
+where %(endpoints)s::text[] is null or endpoint = any(%(endpoints)s)
+order by endpoint
 
 -- name: select_board_models
 -- the models that are on the board, with how many endpoints they have; an empty filter asks for all
@@ -38,19 +34,8 @@ group by model
 order by model collate "C"
 
 -- name: select_board_series
--- a series without statistics yet counts as one with none: its counters stand at 0
-select s.series_id, s.endpoint, s.region, s.workload, s.load, s.simulated,
-       coalesce(st.runs, 0) as runs, coalesce(st.requests, 0) as requests, coalesce(st.good, 0) as good,
-       st.ttft_s, st.answer_s, st.output_tokens_per_s, st.end_to_end_s,
-       coalesce(st.ttft_runs, 0) as ttft_runs, st.ttft_low, st.ttft_high,
-       coalesce(st.answer_runs, 0) as answer_runs, st.answer_low, st.answer_high,
-       coalesce(st.speed_runs, 0) as speed_runs, st.speed_low, st.speed_high,
-       coalesce(st.end_to_end_runs, 0) as end_to_end_runs, st.end_to_end_low, st.end_to_end_high,
-       st.newest_at, st.latest_at, st.latest_run_id, st.latest_outcome, st.latest_ttft_s,
-       st.latest_output_tokens_per_s, st.latest_end_to_end_s, st.last_success_at,
-       coalesce(st.tried, 0) as tried, coalesce(st.succeeded, 0) as succeeded
-from series s
-left join series_stat st using (series_id)
+select s.*
+from series_shown s
 join endpoint e using (endpoint)
 where e.model = any(%(shown)s)
   and (%(providers)s::text[] = '{}' or e.provider = any(%(providers)s))
@@ -58,23 +43,13 @@ where e.model = any(%(shown)s)
   and (%(regions)s::text[] = '{}' or s.region = any(%(regions)s))
   and (%(workloads)s::text[] = '{}' or s.workload = any(%(workloads)s))
   and (%(loads)s::text[] = '{}' or s.load = any(%(loads)s))
-  and (e.active or st.newest_at > %(since)s)
+  and (e.active or s.newest_at > %(since)s)
 order by s.endpoint collate "C", s.region collate "C", s.workload, s.load, s.simulated
 
 -- name: select_series_page
 -- those of endpoints that are no longer probed too: their days are kept
-select s.series_id, s.endpoint, s.region, s.workload, s.load, s.simulated,
-       coalesce(st.runs, 0) as runs, coalesce(st.requests, 0) as requests, coalesce(st.good, 0) as good,
-       st.ttft_s, st.answer_s, st.output_tokens_per_s, st.end_to_end_s,
-       coalesce(st.ttft_runs, 0) as ttft_runs, st.ttft_low, st.ttft_high,
-       coalesce(st.answer_runs, 0) as answer_runs, st.answer_low, st.answer_high,
-       coalesce(st.speed_runs, 0) as speed_runs, st.speed_low, st.speed_high,
-       coalesce(st.end_to_end_runs, 0) as end_to_end_runs, st.end_to_end_low, st.end_to_end_high,
-       st.newest_at, st.latest_at, st.latest_run_id, st.latest_outcome, st.latest_ttft_s,
-       st.latest_output_tokens_per_s, st.latest_end_to_end_s, st.last_success_at,
-       coalesce(st.tried, 0) as tried, coalesce(st.succeeded, 0) as succeeded
-from series s
-left join series_stat st using (series_id)
+select s.*
+from series_shown s
 join endpoint e using (endpoint)
 where s.series_id > %(after)s
   and (%(models)s::text[] = '{}' or e.model = any(%(models)s))
@@ -91,20 +66,10 @@ select load from series where series_id = %(series)s
 
 -- name: select_suspect_series
 -- series of probed endpoints whose latest run has a request that ended badly
-select s.series_id, s.endpoint, s.region, s.workload, s.load, s.simulated,
-       coalesce(st.runs, 0) as runs, coalesce(st.requests, 0) as requests, coalesce(st.good, 0) as good,
-       st.ttft_s, st.answer_s, st.output_tokens_per_s, st.end_to_end_s,
-       coalesce(st.ttft_runs, 0) as ttft_runs, st.ttft_low, st.ttft_high,
-       coalesce(st.answer_runs, 0) as answer_runs, st.answer_low, st.answer_high,
-       coalesce(st.speed_runs, 0) as speed_runs, st.speed_low, st.speed_high,
-       coalesce(st.end_to_end_runs, 0) as end_to_end_runs, st.end_to_end_low, st.end_to_end_high,
-       st.newest_at, st.latest_at, st.latest_run_id, st.latest_outcome, st.latest_ttft_s,
-       st.latest_output_tokens_per_s, st.latest_end_to_end_s, st.last_success_at,
-       coalesce(st.tried, 0) as tried, coalesce(st.succeeded, 0) as succeeded
-from series s
-left join series_stat st using (series_id)
+select s.*
+from series_shown s
 join endpoint e using (endpoint)
-where e.active and s.region = any(%(regions)s) and st.latest_outcome <> 'ok'
+where e.active and s.region = any(%(regions)s) and s.latest_outcome <> 'ok'
 order by s.endpoint collate "C", s.region collate "C", s.workload, s.load, s.simulated
 
 -- name: count_measured
@@ -119,17 +84,12 @@ where e.active and exists (
 select distinct workload from series order by 1
 
 -- name: select_scraped_series
--- of the same series what metrics tell
-select s.endpoint, s.region, s.workload, s.load, s.simulated, coalesce(st.runs, 0) as runs,
-       st.ttft_s, st.answer_s, st.output_tokens_per_s, st.end_to_end_s,
-       coalesce(st.ttft_runs, 0) as ttft_runs, coalesce(st.answer_runs, 0) as answer_runs,
-       coalesce(st.speed_runs, 0) as speed_runs, coalesce(st.end_to_end_runs, 0) as end_to_end_runs,
-       st.newest_at, st.latest_at, st.latest_ttft_s, st.latest_output_tokens_per_s,
-       st.latest_end_to_end_s, st.last_success_at,
-       coalesce(st.tried, 0) as tried, coalesce(st.succeeded, 0) as succeeded
-from series s
-left join series_stat st using (series_id)
-order by s.endpoint, s.region, s.workload, s.load, s.simulated
+-- of every series what metrics tell
+select endpoint, region, workload, load, simulated, runs, ttft_s, answer_s, output_tokens_per_s,
+       end_to_end_s, ttft_runs, answer_runs, speed_runs, end_to_end_runs, newest_at, latest_at,
+       latest_ttft_s, latest_output_tokens_per_s, latest_end_to_end_s, last_success_at, tried, succeeded
+from series_shown
+order by endpoint, region, workload, load, simulated
 
 -- name: select_place_counters
 select endpoint, region, simulated, recovered, duplicate, cost_usd from place_counter;
