@@ -17,7 +17,6 @@ import json
 import socket
 import ssl
 import struct
-import threading
 import time
 import zlib
 from collections.abc import Callable, Iterator
@@ -26,6 +25,8 @@ from dataclasses import dataclass, field
 from email.utils import formatdate
 from pathlib import Path
 from typing import Any
+
+from support.listening import listening
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "protocols"
 
@@ -84,33 +85,14 @@ def replay(case: dict[str, Any] | Player, *, tls: ssl.SSLContext | None = None) 
     player: Player = (
         case if callable(case) else lambda sock, asked: _play(case["response"], sock, asked)
     )
-    listener = socket.create_server(("127.0.0.1", 0), backlog=64)
-    listener.settimeout(0.05)
-    served = Replay(port=listener.getsockname()[1], asked=[], scheme="https" if tls else "http")
-    over = threading.Event()
-    threads: list[threading.Thread] = []
+    served = Replay(port=0, asked=[], scheme="https" if tls else "http")
 
-    def accept() -> None:
-        while not over.is_set():
-            try:
-                sock, _ = listener.accept()
-            except TimeoutError:
-                continue
-            served.accepted_ns.append(time.monotonic_ns())
-            thread = threading.Thread(target=_serve, args=(sock, player, served, tls), daemon=True)
-            thread.start()
-            threads.append(thread)
+    def serve(sock: socket.socket, accepted_ns: int) -> None:
+        served.accepted_ns.append(accepted_ns)
+        _serve(sock, player, served, tls)
 
-    accepting = threading.Thread(target=accept, daemon=True)
-    accepting.start()
-    try:
+    with listening(serve) as served.port:
         yield served
-    finally:
-        over.set()
-        accepting.join(5)
-        listener.close()
-        for thread in threads:
-            thread.join(5)
 
 
 def _serve(sock: socket.socket, player: Player, served: Replay, tls: ssl.SSLContext | None) -> None:

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
+from support.listening import listening
+
 
 @dataclass(slots=True)
 class Tunnels:
@@ -21,29 +23,10 @@ class Tunnels:
 @contextmanager
 def tunnels() -> Iterator[Tunnels]:
     """Serve a proxy for CONNECT to names of this host."""
-    listener = socket.create_server(("127.0.0.1", 0))
-    listener.settimeout(0.05)
-    served = Tunnels(url=f"http://127.0.0.1:{listener.getsockname()[1]}")
-    over = threading.Event()
-    threads: list[threading.Thread] = []
-
-    def accept() -> None:
-        while not over.is_set():
-            with suppress(TimeoutError):
-                client, _ = listener.accept()
-                threads.append(threading.Thread(target=_serve, args=(served, client), daemon=True))
-                threads[-1].start()
-
-    accepting = threading.Thread(target=accept, daemon=True)
-    accepting.start()
-    try:
+    served = Tunnels(url="")
+    with listening(lambda client, _: _serve(served, client)) as port:
+        served.url = f"http://127.0.0.1:{port}"
         yield served
-    finally:
-        over.set()
-        accepting.join(5)
-        listener.close()
-        for thread in threads:
-            thread.join(5)
 
 
 def _serve(served: Tunnels, client: socket.socket) -> None:
