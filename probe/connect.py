@@ -5,13 +5,11 @@ another in the resolver's order; the time told is that of the one that answered.
 """
 
 import asyncio
-import contextlib
 import errno
 import socket
 import ssl
-import threading
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from time import monotonic_ns
 from typing import Any
 from urllib.parse import urlsplit
@@ -19,6 +17,7 @@ from urllib.parse import urlsplit
 from httpx2 import create_ssl_context
 
 from pacewatch.words.outcome import Outcome
+from probe.apart import apart
 from probe.arrivals import BrokenLink
 from probe.network import Wire, stamp_arrivals
 
@@ -140,41 +139,16 @@ async def _look_up(host: str, port: int, stage: _Stage) -> tuple[list[_Address],
         except (OSError, ValueError):
             continue
         return [(family, (host, port))], None
+    ask = partial(socket.getaddrinfo, host, port, type=socket.SOCK_STREAM)
     began = monotonic_ns()
     try:
-        found = await _resolve(host, port)
+        found = await apart(ask, name="resolve")
     except socket.gaierror as error:
         raise stage.failure(errno_word(error)) from error
     except (UnicodeError, OSError) as error:
         _refuse_our_own(error)
         raise stage.failure("bad_name") from error
     return [(entry[0], entry[4]) for entry in found], (monotonic_ns() - began) // 1000
-
-
-async def _resolve(host: str, port: int) -> list[Any]:
-    """Ask the system's resolver in a thread that nobody waits for once the limit is over."""
-    loop = asyncio.get_running_loop()
-    found: asyncio.Future[list[Any]] = loop.create_future()
-
-    def tell(answer: list[Any] | None, error: Exception | None) -> None:
-        if found.done():
-            return
-        if error is not None:
-            found.set_exception(error)
-        else:
-            found.set_result(answer or [])
-
-    def ask() -> None:
-        answer, failure = None, None
-        try:
-            answer = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-        except (OSError, UnicodeError) as error:
-            failure = error
-        with contextlib.suppress(RuntimeError):  # the loop has been closed meanwhile
-            loop.call_soon_threadsafe(tell, answer, failure)
-
-    threading.Thread(target=ask, name="resolve", daemon=True).start()
-    return await found
 
 
 async def _connect(addresses: list[_Address], stage: _Stage, limit_s: float) -> tuple[Wire, int]:

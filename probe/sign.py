@@ -6,8 +6,6 @@ to, and for no other. The libraries of AWS and of Google are loaded when they ar
 """
 
 import asyncio
-import contextlib
-import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
@@ -16,6 +14,7 @@ from urllib.parse import urlsplit
 from pacewatch.words.endpoint import Auth, Endpoint
 from pacewatch.words.fleet import Region
 from pacewatch.words.outcome import Outcome
+from probe.apart import apart
 from probe.keys import AmbientKey, AwsKey, Key
 
 FETCH_S = 60.0
@@ -137,30 +136,21 @@ async def open_signer(
     """
     if key is None or _is_at_hand(endpoint, key):
         return signer_of(endpoint, key, region)
-    loop = asyncio.get_running_loop()
-    done: asyncio.Future[Signer | Exception | None] = loop.create_future()
-
-    def tell(what: Signer | Exception | None) -> None:
-        if not done.done():
-            done.set_result(what)
-
-    def fetch() -> None:
-        found: Signer | Exception | None
-        try:
-            found = signer_of(endpoint, key, region)
-            if found is not None and not found.credentials.is_ready():
-                found.credentials.fetch()
-        except Exception as error:  # noqa: BLE001 - handed on to who waits
-            found = error
-        with contextlib.suppress(RuntimeError):  # the loop has been closed meanwhile
-            loop.call_soon_threadsafe(tell, found)
-
-    threading.Thread(target=fetch, name="credentials", daemon=True).start()
     try:
         async with asyncio.timeout(FETCH_S):
-            return await done
+            return await apart(lambda: _fetched(endpoint, key, region), name="credentials")
     except TimeoutError:
         return NoSignature(Outcome.INTERNAL, "credentials_timeout")
+
+
+def _fetched(endpoint: Endpoint, key: Key, region: Region) -> Signer | Exception | None:
+    try:
+        found = signer_of(endpoint, key, region)
+        if found is not None and not found.credentials.is_ready():
+            found.credentials.fetch()
+    except Exception as error:  # noqa: BLE001 - what stood in the way, whatever it is
+        return error
+    return found
 
 
 def _is_at_hand(endpoint: Endpoint, key: Key) -> bool:
