@@ -60,8 +60,12 @@ def of_status(status: int, headers: Mapping[str, str], body: bytes, now: datetim
     wait_s = retry_after_s(headers, now)
     wait_s = told.retry_after_s if wait_s is None else wait_s
     kind = told.code or (codes[-1] if codes else None)
+    telling = next(filter(outcome_of_code, codes), None) if status >= 400 else None
+    outcome = _of_refusal(status, codes, telling, told.message)
+    if telling is not None and outcome_of_code(kind or "") is not outcome:
+        kind = telling  # what lies inside the error decided, so the error's own word is too vague
     return Ending(
-        outcome=_of_refusal(status, codes, told.message),
+        outcome=outcome,
         fault=Fault(
             status=status,
             type=fault_word(kind),
@@ -70,14 +74,12 @@ def of_status(status: int, headers: Mapping[str, str], body: bytes, now: datetim
     )
 
 
-def _of_refusal(status: int, codes: list[str], message: str) -> Outcome:
-    if status >= 400:
-        if is_our_clock(codes, message):
-            log.event(_LOGGER, "probe.clock_refused", level=logging.ERROR, status=status)
-            return Outcome.INTERNAL
-        if (told := next(filter(None, map(outcome_of_code, codes)), None)) is not None:
-            return told
-    return _STATUS.get(status) or _of_class(status)
+def _of_refusal(status: int, codes: list[str], telling: str | None, message: str) -> Outcome:
+    if status >= 400 and is_our_clock(codes, message):
+        log.event(_LOGGER, "probe.clock_refused", level=logging.ERROR, status=status)
+        return Outcome.INTERNAL
+    told = None if telling is None else outcome_of_code(telling)
+    return told or _STATUS.get(status) or _of_class(status)
 
 
 def _of_class(status: int) -> Outcome:

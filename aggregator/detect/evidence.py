@@ -8,6 +8,8 @@ from pacewatch.words.outcome import VOTING_OUTCOMES, Outcome
 from pacewatch.words.slot import Load, Purpose
 
 _QUOTA = frozenset({Outcome.RATE_LIMITED, Outcome.PAYMENT})
+_QUOTA_STATUSES = frozenset({"429", "402"})
+"""What some servers tell inside a stream in place of a word."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,8 +53,9 @@ def fails(request: Ended) -> bool:
 
 def meets_quota(request: Ended) -> bool:
     """Tell whether the request met a rate limit or a spent quota, inside a stream as well."""
-    if request.outcome is Outcome.STREAM_ERROR and request.error_type is not None:
-        return outcome_of_code(request.error_type) in _QUOTA
+    told = request.error_type
+    if request.outcome is Outcome.STREAM_ERROR and told is not None:
+        return told in _QUOTA_STATUSES or outcome_of_code(told) in _QUOTA
     return request.outcome in _QUOTA
 
 

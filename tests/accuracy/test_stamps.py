@@ -53,7 +53,7 @@ async def ask(url: str, reading: Reading | None) -> Seen:
         endpoint=endpoint,
         protocol=PROTOCOLS[endpoint.protocol],
         region=Region(name="test"),
-        key=None,
+        signer=None,
         prompt="Say something.",
         output_tokens=TOKENS,
         request_id="0",

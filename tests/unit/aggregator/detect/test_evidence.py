@@ -22,6 +22,8 @@ FAILED = Ended(outcome=Outcome.SERVER_ERROR)
         ([Ended(outcome=Outcome.EMPTY)], (True, None, False)),
         ([Ended(outcome=Outcome.EMPTY, had_room=False)], (None, None, False)),
         ([Ended(outcome=Outcome.STREAM_ERROR, error_type="rate_limit_error")], (None, True, False)),
+        ([Ended(outcome=Outcome.STREAM_ERROR, error_type="429")], (None, True, False)),
+        ([Ended(outcome=Outcome.STREAM_ERROR, error_type="502")], (True, None, False)),
         ([Ended(outcome=Outcome.STREAM_ERROR, error_type="oops")], (True, None, False)),
         ([Ended(outcome=Outcome.STREAM_ERROR)], (True, None, False)),
         ([OK] * 6 + [FAILED] * 4, (False, False, False)),
