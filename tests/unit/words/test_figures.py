@@ -9,11 +9,14 @@ from pacewatch.words.figures import (
     NO_FIGURES,
     Arrivals,
     Figures,
+    Pace,
+    Slowdown,
     arrivals,
     figures_of,
     is_burst,
     output_tokens_per_s,
     percentile,
+    slowdown,
     system_tokens_per_s,
 )
 from pacewatch.words.flag import Figure, Flag
@@ -117,6 +120,19 @@ def test_system_throughput_is_over_first_send_to_last_token():
 
 def test_a_run_without_tokens_has_no_system_throughput():
     assert system_tokens_per_s(make_run(make_timing(Chunks()))) is None
+
+
+def test_a_request_among_others_is_as_many_times_slower_in_both_figures():
+    alone, among = (
+        Pace(output_tokens_per_s=90, ttft_s=0.2),
+        Pace(output_tokens_per_s=60, ttft_s=0.5),
+    )
+    assert Slowdown(output_tokens_per_s=1.5, ttft_s=2.5) == slowdown(alone, among)
+
+
+@pytest.mark.parametrize("among", [Pace(), Pace(output_tokens_per_s=0.0, ttft_s=None)])
+def test_what_is_not_known_has_no_slowdown(among):
+    assert Slowdown() == slowdown(Pace(output_tokens_per_s=90, ttft_s=0.2), among)
 
 
 @pytest.mark.parametrize(

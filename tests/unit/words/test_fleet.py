@@ -1,0 +1,40 @@
+from datetime import timedelta
+
+import pytest
+
+from pacewatch.words.fleet import DEMO_SCHEDULE, Schedule, Spending
+from pacewatch.words.retention import Retention
+from pacewatch.words.slot import Load
+from pacewatch.words.spending import Caps
+
+
+def test_a_worker_is_heard_of_for_three_heartbeats():
+    assert Schedule(heartbeat_s=30).fresh_s == 90
+
+
+@pytest.mark.parametrize(
+    ("window_s", "upkeep_s"),
+    [(72 * 3600, 60), (DEMO_SCHEDULE.window_s, 5), (288 * 20, 20)],
+)
+def test_the_store_is_kept_up_each_minute_or_sooner_for_a_short_window(window_s, upkeep_s):
+    assert upkeep_s == Schedule(window_s=window_s).upkeep_s
+
+
+@pytest.mark.parametrize(("load", "per_day"), [(Load.SINGLE, 8), (Load.PARALLEL, 2)])
+def test_a_series_is_asked_eight_times_a_day_alone_and_twice_under_load(load, per_day):
+    assert per_day == Schedule().per_day(load)
+
+
+@pytest.mark.parametrize(("load", "requests"), [(Load.SINGLE, 1), (Load.PARALLEL, 10)])
+def test_a_parallel_run_is_ten_requests(load, requests):
+    assert requests == Schedule().requests(load)
+
+
+def test_days_of_retention_are_spans_of_time():
+    kept = Retention(timelines_days=3, timings_days=40)
+    assert (timedelta(days=3), timedelta(days=40)) == (kept.timelines, kept.timings)
+
+
+def test_a_fleet_has_no_cap_on_requests_unless_one_is_set():
+    spending = Spending(usd_per_day=7, requests_per_day=100)
+    assert spending.caps == Caps(usd_per_day=7, requests_per_day=100, tokens_per_day=None)
