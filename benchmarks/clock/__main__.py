@@ -3,10 +3,13 @@
 import argparse
 import sys
 
-from clock.bounds import ALONE, BESIDE, TRAPS, bounds
-from clock.measure import Ask, Cell, Found, cell, over, own_calibration, spring
+from clock.bounds import ALONE, BESIDE, TRAPS, WORKLOADS, bounds
+from clock.measure import Ask, Cell, Found, Spread, cell, over, own_calibration, spread, spring
 from clock.show import machine, markdown, put_into_page, text
 from clock.stage import WAYS, CannotBuildError, Stage, stage
+
+RUNS = 21
+"""Parallel runs of which the spread of the sends is the median."""
 
 
 def main() -> None:
@@ -45,17 +48,38 @@ def measure(place: Stage, asked: argparse.Namespace) -> Found:
         say(f"1 stream of {rate} tokens/s ...")
         how = Ask(way="TLS", model=f"truth-ttft100-tps{rate}-n{rate}", streams=1, rounds=rounds)
         alone.append(cell(place, how, ALONE, tries))
+    spreads = [
+        together(place, way, beside, workload, tries)
+        for workload in WORKLOADS
+        for way in ("plain", "TLS")
+        for beside in asked.beside or BESIDE
+    ]
     say("answers that are easily measured wrongly ...")
     traps = [spring(place, trap, tries) for trap in TRAPS]
     say("pacewatch calibrate ...")
-    return Found(at=at, many=many, alone=alone, traps=traps, own=own_calibration())
+    return Found(at=at, many=many, alone=alone, spreads=spreads, traps=traps, own=own_calibration())
+
+
+def together(place: Stage, way: str, beside: str, workload: str, tries: int) -> Spread:
+    """Return how far apart the sends of parallel runs are; their answers are short."""
+    say(f"10 sends, {workload}, {way}, beside {BESIDE[beside]} ...")
+    how = Ask(
+        way=way,
+        beside=beside,
+        workload=workload,
+        model="truth-ttft50-tps1000-n5",
+        rounds=RUNS,
+    )
+    return spread(place, how, tries)
 
 
 def is_wrong(found: Found) -> bool:
     """Tell whether a gate is missed."""
     cells = (*found.many, *found.alone)
-    return any(over(one.probe, one.limits) for one in cells) or any(
-        one.wrong for one in found.traps
+    return (
+        any(over(one.probe, one.limits) for one in cells)
+        or any(one.is_wrong for one in found.spreads)
+        or any(one.wrong for one in found.traps)
     )
 
 

@@ -50,6 +50,13 @@ def bounds(way: str, beside: str) -> dict[str, float]:
     return DECIDED | FAR[way] | ({} if beside == "nothing" else DISTURBED)
 
 
+WORKLOADS = ("short", "standard")
+"""Whose parallel runs must leave together."""
+
+SENDS_S = 0.002
+"""Between the first and the last send of a parallel run, in the median run."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Trap:
     """A kind of answer that known tools measure wrongly, and what is right."""

@@ -25,6 +25,7 @@ def main() -> None:
     parser.add_argument("--model", required=True)
     parser.add_argument("--streams", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--workload", help="ask with prompts of its size")
     parser.add_argument("--ca")
     parser.add_argument("--proxy")
     parser.add_argument("--priority", default="realtime")
@@ -90,9 +91,12 @@ def question(asked: argparse.Namespace, name: UUID) -> Any:
     """Return the request that a worker would send."""
     from pacewatch.words.endpoint import Auth, Endpoint, Limits, Precision, Protocol
     from pacewatch.words.fleet import Region
+    from pacewatch.words.slot import WORKLOADS
+    from probe.prompts import make_prompt
     from probe.protocols.table import PROTOCOLS
     from probe.request import make_question
 
+    workload = WORKLOADS.get(asked.workload)
     endpoint = Endpoint(
         id="own/truth",
         provider="own",
@@ -110,7 +114,7 @@ def question(asked: argparse.Namespace, name: UUID) -> Any:
         protocol=PROTOCOLS[endpoint.protocol],
         region=Region(name="bench", proxy_url=asked.proxy, ca_file=asked.ca),
         signer=None,
-        prompt="Say something.",
+        prompt=make_prompt(workload.input_tokens, 1000) if workload else "Say something.",
         output_tokens=1000,
         request_id=str(name),
     )

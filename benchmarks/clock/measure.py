@@ -1,6 +1,7 @@
 """One client against the servers, once or until it keeps its bounds."""
 
 import json
+import statistics
 import subprocess
 import sys
 from contextlib import nullcontext
@@ -8,7 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from clock.bounds import RATE, STREAMS, TOKENS, TRAP_SPEED, TRAP_TTFT_S, Trap
+from clock.bounds import (
+    RATE,
+    SENDS_S,
+    STREAMS,
+    TOKENS,
+    TRAP_SPEED,
+    TRAP_TTFT_S,
+    Trap,
+)
 from clock.client import PACEWATCH, PLAIN
 from clock.score import Score, Sent, read_logs, score, speed_error, ttft_error_s
 from clock.stage import Stage, busy
@@ -27,6 +36,8 @@ class Ask:
     model: str = FASTEST
     streams: int = STREAMS
     rounds: int = 1
+    workload: str | None = None
+    """Whose prompts are sent; None: a few words."""
 
 
 def ask(stage: Stage, how: Ask, client: str, priority: str = SHORT_SLICE) -> list[dict[str, Any]]:
@@ -37,6 +48,8 @@ def ask(stage: Stage, how: Ask, client: str, priority: str = SHORT_SLICE) -> lis
         *("--streams", str(how.streams), "--rounds", str(how.rounds), "--out", str(out)),
         *("--core", str(stage.client_core)),
     ]
+    if how.workload is not None:
+        words += ["--workload", how.workload]
     is_process = how.beside == "process"
     if not is_process:
         words += ["--beside", how.beside]
@@ -93,6 +106,39 @@ def cell(stage: Stage, how: Ask, limits: dict[str, float], tries: int) -> Cell:
         realtime=realtime if realtime.priority == REALTIME else None,
         plain=plain,
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spread:
+    """How far apart the sends of parallel runs were, s, each from its first to its last."""
+
+    how: Ask
+    runs_s: tuple[float, ...]
+
+    @property
+    def median_s(self) -> float:
+        """Of the runs."""
+        return statistics.median(self.runs_s)
+
+    @property
+    def is_wrong(self) -> bool:
+        """Tell whether the bound is not kept."""
+        return self.median_s > SENDS_S
+
+
+def spread(stage: Stage, how: Ask, tries: int) -> Spread:
+    """Have the probe make parallel runs, again where the median is over its bound."""
+    made = [spread_once(stage, how)]
+    while made[-1].is_wrong and len(made) < tries:
+        made.append(spread_once(stage, how))
+    return min(made, key=lambda one: one.median_s)
+
+
+def spread_once(stage: Stage, how: Ask) -> Spread:
+    """Have the probe make parallel runs."""
+    sent = [line["sent"] for line in ask(stage, how, PACEWATCH)]
+    runs = [sent[at : at + how.streams] for at in range(0, len(sent), how.streams)]
+    return Spread(how=how, runs_s=tuple((max(run) - min(run)) / 1e9 for run in runs))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,6 +219,7 @@ class Found:
     """Ten streams."""
     alone: list[Cell]
     """One."""
+    spreads: list[Spread]
     traps: list[Trapped]
     own: list[dict[str, Any]]
     """What the host's own calibration says of ten streams."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from clock.bounds import BESIDE, FAR_REALTIME, RATE, STREAMS
-from clock.measure import Cell, Found, Trapped, over
+from clock.measure import Cell, Found, Spread, Trapped, over
 from clock.score import Score
 
 PAGE = Path(__file__).parents[2] / "docs/explanation/how-exact-a-timing-is.md"
@@ -19,6 +19,7 @@ HEAD = (
     *("TTFT p99", "speed p50", "worst", "gate"),
 )
 OWN_HEAD = ("way", "arrival p50", "p99", "TTFT p99", "speed p50", "worst")
+SEND_HEAD = ("workload", "way", "beside", "median run", "worst run", "gate")
 TRAP_HEAD = ("answer", "outcome", "speed error", "TTFT error", "plain client", "gate")
 
 Row = tuple[str, ...]
@@ -68,6 +69,11 @@ def tables(found: Found) -> list[tuple[str, Row, list[Row]]]:
     return [
         (f"{STREAMS} streams of {RATE:,} tokens/s", HEAD, many),
         ("One stream", HEAD, alone),
+        (
+            f"From the first to the last send of a parallel run of {STREAMS}",
+            SEND_HEAD,
+            [send_row(one) for one in found.spreads],
+        ),
         (
             "Answers that are easily measured wrongly",
             TRAP_HEAD,
@@ -119,6 +125,18 @@ def row(  # noqa: PLR0913 - what a row is made of
         percent(told["speed_p50"]),
         percent(told["speed_worst"]),
         gate,
+    )
+
+
+def send_row(one: Spread) -> Row:
+    """Return the row of a workload's parallel runs."""
+    return (
+        one.how.workload or "",
+        one.how.way,
+        BESIDE[one.how.beside],
+        time_text(one.median_s),
+        time_text(max(one.runs_s)),
+        "FAIL" if one.is_wrong else "PASS",
     )
 
 

@@ -1,9 +1,16 @@
-"""The requests of a parallel run: on ready connections, and off together."""
+"""The requests of a parallel run: on ready connections, and off together.
+
+How close together their sends usually are is the benchmark's to say (benchmarks/clock, the median
+run); a busy machine may part those of any run.
+"""
+
+import socket
+import threading
 
 import pytest
-from support.answers import event, good_case
+from support.answers import GOOD, event, good_case, head
 from support.probing import probe
-from support.replay import replay
+from support.replay import Asked, replay
 from support.tls import Authority
 
 from pacewatch.words.figures import system_tokens_per_s
@@ -12,7 +19,7 @@ from pacewatch.words.outcome import Outcome
 from pacewatch.words.slot import WORKLOADS, Load
 from probe.request import request_id
 
-TRIES = 60
+TRIES = 20
 
 
 def test_ten_requests_are_on_ready_connections_before_the_first_is_sent():
@@ -26,9 +33,23 @@ def test_ten_requests_are_on_ready_connections_before_the_first_is_sent():
     assert min(timing.sent_us or 0 for timing in run.timings) == 0
 
 
+def test_all_ten_are_sent_before_any_is_answered():
+    all_here = threading.Barrier(10)
+
+    def answer_when_all_have_asked(sock: socket.socket, asked: Asked) -> bool:
+        all_here.wait(10)
+        sock.sendall(head() + "".join(GOOD).encode())
+        return False
+
+    with replay(answer_when_all_have_asked) as served:
+        run = probe(f"{served.url}/v1", requests=10)
+
+    assert [timing.outcome for timing in run.timings] == [Outcome.OK] * 10
+
+
 @pytest.mark.parametrize("scheme", ["http", "https"])
 @pytest.mark.parametrize("workload", ["short", "standard"])
-def test_ten_requests_leave_within_two_milliseconds_of_one_another(workload, scheme, tmp_path):
+def test_ten_requests_can_leave_within_two_milliseconds(workload, scheme, tmp_path):
     tls, region = None, Region(name="here")
     if scheme == "https":
         authority = Authority(tmp_path)
