@@ -53,12 +53,13 @@ class Budget:
                 "delete from spent where day < ?", (day_of(now - timedelta(days=KEPT_DAYS)),)
             )
 
-    def settle(self, execution: UUID, *, tokens: int, usd: float | None) -> None:
+    def settle(self, execution: UUID, came_to: Demand) -> None:
         """Replace what was set aside by what it came to; an unknown cost stays as expected."""
         with self._disk.write() as connection:
             connection.execute(
-                "update spent set tokens = ?, usd = coalesce(?, usd) where execution = ?",
-                (tokens, usd, execution.bytes),
+                "update spent set requests = ?, tokens = ?, usd = coalesce(?, usd)"
+                " where execution = ?",
+                (came_to.requests, came_to.tokens, came_to.usd, execution.bytes),
             )
 
     def spent(self, now: datetime, provider: str = "") -> Demand:

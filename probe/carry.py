@@ -25,7 +25,7 @@ from pacewatch.words.timing import Run, WorkerName
 from pacewatch.words.wire import Task
 from probe.budget import Budget
 from probe.clock import Clock
-from probe.cost import tokens_of
+from probe.cost import spent_on
 from probe.disk import Disk
 from probe.hand import Hand
 from probe.headroom import Account, Headroom
@@ -232,13 +232,13 @@ def _start(bench: Bench, job: Job, planned: Run) -> Decline | None:
 
 def _keep(bench: Bench, job: Job, run: Run) -> None:
     """Keep the finished run; a disk that fails is tried again until the worker ends."""
-    tokens, ended_at = tokens_of(run.timings, job.workload), bench.clock.centre_now()
+    came_to, ended_at = spent_on(run, job.workload), bench.clock.centre_now()
     while True:
         try:
             with bench.disk.write():
                 bench.outbox.keep(run)
                 bench.journal.finish(run.run_id)
-                bench.budget.settle(run.execution, tokens=tokens, usd=run.cost_usd)
+                bench.budget.settle(run.execution, came_to)
                 bench.headroom.note(job.account, job.endpoint.provider_model, run.timings, ended_at)
         except StoreError as error:
             event(logger, "run.not_kept", run=run.run_id, reason=str(error))

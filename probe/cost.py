@@ -1,10 +1,11 @@
-"""What the requests of a run came to: tokens and US$."""
+"""What the requests of a run came to: how many were sent, tokens and US$."""
 
 from collections.abc import Sequence
 
 from pacewatch.words.endpoint import Endpoint
 from pacewatch.words.slot import Workload
-from pacewatch.words.timing import Timing
+from pacewatch.words.spending import Demand
+from pacewatch.words.timing import Run, Timing
 
 
 def cost_usd(timings: Sequence[Timing], endpoint: Endpoint, workload: Workload) -> float | None:
@@ -16,9 +17,13 @@ def cost_usd(timings: Sequence[Timing], endpoint: Endpoint, workload: Workload) 
     return round(sum(a * price.input_usd + b * price.output_usd for a, b in billed) / 1e6, 9)
 
 
-def tokens_of(timings: Sequence[Timing], workload: Workload) -> int:
-    """Return the tokens of the requests, in and out."""
-    return sum(sum(_billed(timing, workload)) for timing in timings)
+def spent_on(run: Run, workload: Workload) -> Demand:
+    """Return what a run came to; a request that was never sent is none."""
+    return Demand(
+        requests=sum(timing.sent_us is not None for timing in run.timings),
+        tokens=sum(sum(_billed(timing, workload)) for timing in run.timings),
+        usd=run.cost_usd,
+    )
 
 
 def _billed(timing: Timing, workload: Workload) -> tuple[int, int]:

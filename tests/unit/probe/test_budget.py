@@ -38,17 +38,17 @@ def test_what_a_run_came_to_replaces_what_it_was_expected_to(disk):
     budget = Budget(disk, caps=ONE_USD)
     execution = uuid4()
     budget.set_aside(execution, "groq", asked(0.7, requests=10, tokens=20_000), NOW)
-    budget.settle(execution, tokens=4_321, usd=0.1)
+    budget.settle(execution, Demand(requests=7, tokens=4_321, usd=0.1))
 
     assert pytest.approx(budget.left_usd(NOW)) == 0.9
-    assert budget.spent(NOW) == Demand(requests=10, tokens=4_321, usd=0.1)
+    assert budget.spent(NOW) == Demand(requests=7, tokens=4_321, usd=0.1)
 
 
 def test_an_unknown_actual_cost_leaves_the_expected_one(disk):
     budget = Budget(disk, caps=ONE_USD)
     execution = uuid4()
     budget.set_aside(execution, "groq", asked(0.7), NOW)
-    budget.settle(execution, tokens=10, usd=None)
+    budget.settle(execution, Demand(requests=1, tokens=10, usd=None))
 
     assert pytest.approx(budget.left_usd(NOW)) == 0.3
 

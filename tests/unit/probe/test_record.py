@@ -4,13 +4,15 @@ from dataclasses import replace
 import pytest
 from support.probing import own_endpoint
 from support.seen import SECOND_NS, billed, make_seen
+from support.timings import make_chunks, make_run, make_timing
 
 from pacewatch.words.endpoint import Price
 from pacewatch.words.outcome import Outcome
 from pacewatch.words.slot import WORKLOADS
+from pacewatch.words.spending import Demand
 from pacewatch.words.timing import Fault, Identity, ServerTimings, Stamp
 from probe.classify import Ending
-from probe.cost import cost_usd
+from probe.cost import cost_usd, spent_on
 from probe.protocols.interface import Finish
 from probe.record import timing_of
 from probe.seen import Seen
@@ -106,3 +108,11 @@ def test_a_refused_request_costs_nothing_and_an_unknown_price_is_no_cost():
 
     assert cost_usd([refused], PRICED, WORKLOADS["short"]) == 0
     assert cost_usd([refused], own_endpoint("http://host"), WORKLOADS["short"]) is None
+
+
+def test_a_run_came_to_the_requests_that_were_sent_and_the_tokens_that_came():
+    sent, refused = make_timing(), make_timing(make_chunks(), outcome=Outcome.RATE_LIMITED)
+    unsent = make_timing(make_chunks(), outcome=Outcome.CONNECT, sent_us=None, finish=None)
+    run = make_run(sent, refused, unsent, cost_usd=0.25)
+
+    assert spent_on(run, WORKLOADS["short"]) == Demand(requests=2, tokens=103, usd=0.25)
