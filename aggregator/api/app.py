@@ -5,7 +5,18 @@ from datetime import datetime
 
 from fastapi import FastAPI
 
-from aggregator.api import board, changes, docs, export, metrics, push, read, runbooks, workers
+from aggregator.api import (
+    board,
+    changes,
+    docs,
+    export,
+    html,
+    metrics,
+    push,
+    read,
+    runbooks,
+    workers,
+)
 from aggregator.api.centre import AtCentre, Centre, utc_now
 from aggregator.api.problems import PROBLEMS, Problem, add_problems
 from aggregator.db import Pool, missing_migrations, translated
@@ -27,7 +38,7 @@ def create_app(pool: Pool, fleet: Fleet, *, clock: Callable[[], datetime] = utc_
     add_health(app)
     app.include_router(push.router())
     app.include_router(export.router())
-    for part in (metrics, read, changes, board, docs, runbooks, workers):
+    for part in (metrics, read, changes, board, html, docs, runbooks, workers):
         app.include_router(part.router)
     return app
 

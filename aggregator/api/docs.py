@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
 from markupsafe import Markup
 
-from aggregator.api.board import HEADERS, templates
+from aggregator.api.html import HEADERS, rendered
 
 router = APIRouter(include_in_schema=False)
 
@@ -51,12 +51,10 @@ def marked(text: str) -> Markup:
 def docs(request: Request) -> Response:
     """Return the page of every operation of the schema."""
     schema: Mapping[str, Any] = request.app.openapi()
-    page = templates().get_template("docs.html")
     simulated = request.app.state.centre.fleet.simulated
-    return HTMLResponse(
-        page.render(simulated=simulated, operations=list(operations_of(schema)), marked=marked),
-        headers=HEADERS,
-    )
+    operations = list(operations_of(schema))
+    text = rendered("docs.html", simulated=simulated, operations=operations, marked=marked)
+    return HTMLResponse(text, headers=HEADERS)
 
 
 def operations_of(schema: Mapping[str, Any]) -> Iterator[Operation]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from fastapi import APIRouter
 from fastapi.responses import PlainTextResponse, Response
 
-from aggregator.api.board import HEADERS
+from aggregator.api.html import HEADERS
 from aggregator.api.problems import Problem
 
 router = APIRouter(include_in_schema=False)

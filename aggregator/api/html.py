@@ -1,0 +1,108 @@
+"""What every page has in common: its templates, its headers, its stylesheet, and what stands there
+while the store does not answer or where there is no such thing.
+"""
+
+import hashlib
+import logging
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
+from functools import cache
+from importlib.resources import files
+
+from fastapi import APIRouter
+from fastapi.responses import HTMLResponse, Response
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from aggregator.api.centre import Centre
+from aggregator.api.problems import RETRY_AFTER_S, Problem
+from aggregator.db import Connection
+from aggregator.rows import one_moment
+from pacewatch import log
+from pacewatch.words.errors import StoreError
+from pacewatch.words.slot import to_rfc3339
+
+logger = logging.getLogger(__name__)
+
+router = APIRouter(include_in_schema=False)
+
+RENEW_S, RENEW_SIMULATED_S, RETRY_S = 60, 10, 10
+"""How often a page asks for itself anew, seconds: one of figures, that of a demo, a broken one."""
+
+HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src 'self';"
+    " base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-cache",
+}
+"""Nothing but our own stylesheet and icon may be loaded, and no page may frame this one."""
+
+STATIC = {"style.css": "text/css; charset=utf-8", "icon.svg": "image/svg+xml"}
+
+
+class Missing(Exception):  # noqa: N818 - what is asked for, not a fault
+    """There is no such thing to show; the text says so in one sentence."""
+
+
+@cache
+def static_file(name: str) -> bytes:
+    """Return a file of the package's web folder."""
+    return files("aggregator").joinpath("web", name).read_bytes()
+
+
+@cache
+def templates() -> Environment:
+    """Return the pages' templates: every value is escaped, a missing one is a fault."""
+    found = Environment(
+        loader=PackageLoader("aggregator", "web"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    style = hashlib.sha256(static_file("style.css")).hexdigest()[:12]
+    found.globals["style_version"] = style
+    return found
+
+
+def rendered(template: str, **values: object) -> str:
+    """Return a template's text with these values."""
+    return templates().get_template(template).render(**values)
+
+
+def answered(centre: Centre, write: Callable[[Connection, datetime], str]) -> Response:
+    """Return the page that `write` makes of the store at one moment.
+
+    Where it raises Missing: 404 with its sentence. Where the store does not answer: 503 with a page
+    that tries again.
+    """
+    fleet, now = centre.fleet, centre.clock()
+    about = {"simulated": fleet.simulated, "made": made_at(now)}
+    try:
+        with one_moment(centre.pool) as connection:
+            text = write(connection, now)
+    except Missing as missing:
+        return HTMLResponse(rendered("missing.html", what=str(missing), **about), 404, HEADERS)
+    except StoreError as error:
+        log.event(logger, "store.failed", level=logging.WARNING, reason=str(error))
+        headers = {**HEADERS, "Retry-After": str(RETRY_AFTER_S)}
+        return HTMLResponse(rendered("broken.html", renew_s=RETRY_S, **about), 503, headers)
+    return HTMLResponse(text, headers=HEADERS)
+
+
+def made_at(now: datetime) -> Mapping[str, str]:
+    """Return how a page tells when it was made."""
+    return {
+        "date": f"{now:%-d %B %Y}",
+        "time": f"{now:%H:%M:%S}",
+        "exact": to_rfc3339(now - timedelta(microseconds=now.microsecond)),
+    }
+
+
+@router.get("/static/{name}")
+def static(name: str) -> Response:
+    """Return the stylesheet or the icon; its address changes with what it holds."""
+    if name not in STATIC:
+        raise Problem(404, f"no such file (known: {', '.join(STATIC)})")
+    headers = {**HEADERS, "Cache-Control": "public, max-age=31536000", "Content-Type": STATIC[name]}
+    return Response(static_file(name), headers=headers)
