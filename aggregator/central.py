@@ -19,8 +19,9 @@ from redis.exceptions import ConnectionError as BrokerSilent
 from aggregator.db import Pool
 from aggregator.dispatch import Tick, tick
 from aggregator.fleet_file import FleetFile
+from aggregator.judge import Judged, judge_due
 from aggregator.tasks import QUEUE, be_quiet, broker_errors
-from aggregator.ticks import DISPATCH, UPKEEP
+from aggregator.ticks import DISPATCH, JUDGE, UPKEEP
 from aggregator.upkeep import Kept, keep_up
 from pacewatch import log
 from pacewatch.words.errors import PacewatchError
@@ -29,8 +30,8 @@ from pacewatch.words.wire import TASK_NAME, encode_task, probe_queue
 
 logger = logging.getLogger(__name__)
 
-THREADS = 2
-"""So that a long upkeep keeps no slot waiting."""
+THREADS = 3
+"""So that neither a long upkeep nor much to judge keeps a slot waiting."""
 
 TURN_S = 1.0
 """How often the worker's loop looks for a signal to stop and at the broker, seconds."""
@@ -51,6 +52,11 @@ def add_tasks(app: Celery, pool: Pool, file: FleetFile) -> None:
     def upkeep() -> None:
         now = datetime.now(UTC)
         _guarded(UPKEEP, lambda: keep_up_once(pool, file, now))
+
+    @app.task(name=JUDGE)  # type: ignore[untyped-decorator]  # celery ships no types
+    def judge() -> None:
+        now = datetime.now(UTC)
+        _guarded(JUDGE, lambda: judge_once(pool, file, now))
 
 
 def _guarded(task: str, work: Callable[[], object]) -> None:
@@ -95,6 +101,20 @@ def keep_up_once(pool: Pool, file: FleetFile, now: datetime) -> Kept:
             rolled_up=kept.rolled_up,
         )
     return kept
+
+
+def judge_once(pool: Pool, file: FleetFile, now: datetime) -> Judged:
+    """Judge what has come in and what is due."""
+    judged = judge_due(pool, file.current(now), now)
+    if judged.turned:
+        log.event(
+            logger,
+            "judge.turned",
+            endpoints=judged.endpoints,
+            runs=judged.runs,
+            turned=list(judged.turned),
+        )
+    return judged
 
 
 def send(app: Celery, slots: Iterable[Slot]) -> int:

@@ -86,6 +86,7 @@ class Intake:
         """Write what follows from what was taken; nothing of it is answered."""
         self._mark_days()
         self._mark_slots()
+        self._hand_to_judge()
         self.tally.write_series(self.connection)
 
     def _lock_slots(self, batch: Sequence[Pushed]) -> None:
@@ -272,6 +273,18 @@ class Intake:
         days = {self.slots[run_id].slot_at.astimezone(UTC).date() for run_id, _ in self.brought}
         if late := {day for day in days if day < today}:
             mark_due(self.connection, late)
+
+    def _hand_to_judge(self) -> None:
+        """Have every run that this batch brought judged."""
+        runs = sorted(run_id for run_id, _ in self.brought)
+        if runs:
+            self._run(
+                "insert_unjudged",
+                endpoints=[self.slots[run_id].endpoint for run_id in runs],
+                runs=runs,
+                moments=[self.slots[run_id].slot_at for run_id in runs],
+                now=self.now,
+            )
 
     def _mark_slots(self) -> None:
         if self.missed:

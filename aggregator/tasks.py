@@ -21,7 +21,7 @@ from celery.signals import setup_logging
 from kombu import Queue
 from kombu.exceptions import OperationalError
 
-from aggregator.ticks import DISPATCH, UPKEEP, ClosedTransport
+from aggregator.ticks import DISPATCH, JUDGE, UPKEEP, ClosedTransport
 from pacewatch import log
 from pacewatch.words.fleet import Schedule
 
@@ -29,7 +29,7 @@ logger = logging.getLogger(__name__)
 
 QUEUE = "central"
 
-MOST_WAITING = 4
+MOST_WAITING = 6
 """Ticks that may wait in the queue; beat adds none to more."""
 
 _LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
@@ -102,7 +102,7 @@ def broker_errors(app: Celery) -> tuple[type[Exception], ...]:
 
 def beat_entries(schedule: Schedule) -> dict[str, dict[str, Any]]:
     """Return what beat sends, and how often; the first of each at once."""
-    every_s = {DISPATCH: schedule.tick_s, UPKEEP: schedule.upkeep_s}
+    every_s = {DISPATCH: schedule.tick_s, JUDGE: schedule.tick_s, UPKEEP: schedule.upkeep_s}
     return {
         tick: {"task": tick, "schedule": s, "last_run_at": _LONG_AGO} for tick, s in every_s.items()
     }

@@ -21,7 +21,8 @@ logger = logging.getLogger(__name__)
 
 DISPATCH = "pacewatch.dispatch"
 UPKEEP = "pacewatch.upkeep"
-TICKS = frozenset({DISPATCH, UPKEEP})
+JUDGE = "pacewatch.judge"
+TICKS = frozenset({DISPATCH, UPKEEP, JUDGE})
 """Every task of the central worker, by name."""
 
 UNREADABLE = (ValueError, TypeError, AttributeError, ArithmeticError, LookupError, RecursionError)

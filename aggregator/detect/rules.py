@@ -69,16 +69,19 @@ class Rules:
     """Mean time between two scheduled or sentinel runs of the endpoint."""
 
 
-def make_rules(
+def make_rules(  # noqa: PLR0913 - what an endpoint is judged by
     regions: tuple[str, ...],
     *,
     runs_a_day: float,
     multiplier: float = 1.0,
     limits: Limits = Limits(),
+    day_s: float = 86_400,
+    window_s: float = 72 * 3600,
+    late_s: float = 3 * 3600,
 ) -> Rules:
     """Return the rules of an endpoint with so many scheduled and sentinel runs a day in all.
 
-    The multiplier is the fleet's, from calibration.
+    The multiplier is the fleet's, from calibration; the lengths are those of its schedule.
     """
     here = runs_a_day / len(regions)
     alone = len(regions) == 1
@@ -87,7 +90,10 @@ def make_rules(
         pooled=thresholds(runs_a_day, multiplier),
         regional=thresholds(here, multiplier * (1.0 if alone else REGIONAL)),
         limits=limits,
-        spacing_s=86_400 / runs_a_day,
+        day_s=day_s,
+        window_s=window_s,
+        late_s=late_s,
+        spacing_s=day_s / runs_a_day,
     )
 
 

@@ -6,7 +6,7 @@ Its fields are its whole state; `state.py` writes them down.
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
-from math import exp, inf, log
+from math import inf, log
 
 from aggregator.detect import failing, slow
 from aggregator.detect.baseline import FEWEST, Baseline
@@ -31,7 +31,7 @@ POOLED = ""
 NEW_LEVEL_DAYS = 14
 """A level that lasts for so long is the usual one from then on."""
 
-RECENT = 4
+RECENT = 8
 """Latest runs of each region that a ratio and a class are taken from."""
 
 
@@ -260,17 +260,23 @@ class Watch:
         return max(shares)
 
 
-def ratio_of(watch: Watch, scope: str, trouble: Trouble, since: float) -> float | None:
-    """Return how many times slower than usual the recent runs since then were: their median."""
+def zs_of(watch: Watch, scope: str, trouble: Trouble) -> list[float]:
+    """Return the z of the latest runs of a scope; where it stands on alarm for that trouble, of
+    those since it began.
+    """
     place = 1 if trouble is Trouble.FIRST_TOKEN else 2
+    began = [
+        watch.charts[scope][chart].since
+        for chart in watch.alarms(scope)
+        if TROUBLES[chart] is trouble
+    ]
     regions = [scope] if scope else watch.rules.regions
-    zs = [
+    return [
         z
         for region in regions
         for point in watch.recent.get(region, ())
-        if point[0] > since and isinstance(z := point[place], float)
+        if (not began or point[0] > min(began)) and isinstance(z := point[place], float)
     ]
-    return exp(sorted(zs)[len(zs) // 2]) if zs else None
 
 
 def _order(run: Evidence) -> tuple[float, str, str, Load, Purpose]:

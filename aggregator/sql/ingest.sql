@@ -135,6 +135,13 @@ where slot.run_id = row.run_id
 -- name: mark_run
 update slot set state = 'run' where run_id = any(%(runs)s)
 
+-- name: insert_unjudged
+insert into unjudged (endpoint, run_id, slot_at, received_at)
+select endpoint, run_id, slot_at, %(now)s
+from unnest(%(endpoints)s::text[], %(runs)s::uuid[], %(moments)s::timestamptz[])
+    as row (endpoint, run_id, slot_at)
+on conflict do nothing
+
 -- name: count_places
 insert into place_counter (endpoint, region, simulated, recovered, duplicate, cost_usd)
 select endpoint, region, %(simulated)s, recovered, duplicate, cost_usd

@@ -65,3 +65,33 @@ class Trouble(StrEnum):
     FAILURES = "failures"
     QUOTA = "quota"
     GONE = "gone"
+    TIMING = "timing"
+
+
+TROUBLE_MEANINGS: dict[Trouble, str] = {
+    Trouble.FIRST_TOKEN: "the first token comes later than usual",
+    Trouble.OUTPUT_SPEED: "tokens come more slowly than usual",
+    Trouble.FAILURES: "requests fail more often than they ever do on a usual day",
+    Trouble.QUOTA: "the provider answers with rate limits or a spent quota",
+    Trouble.GONE: "the provider says that the model is not there",
+    Trouble.TIMING: "our own workers there cannot time as exactly as they must",
+}
+
+
+class Advice(StrEnum):
+    """What somebody must set right about an endpoint; no verdict and no incident follows."""
+
+    AUTH = "auth"
+    REJECTED = "rejected"
+    FILTERED = "filtered"
+    TOO_LITTLE_ROOM = "too_little_room"
+    DEGENERATE = "degenerate"
+
+
+ADVICE_MEANINGS: dict[Advice, str] = {
+    Advice.AUTH: "the provider refuses the key",
+    Advice.REJECTED: "the provider rejects the request as it is asked",
+    Advice.FILTERED: "a content filter stops prompts or answers",
+    Advice.TOO_LITTLE_ROOM: "answers are empty: reasoning takes all the room that is asked for",
+    Advice.DEGENERATE: "answers repeat themselves, so their figures are left out",
+}

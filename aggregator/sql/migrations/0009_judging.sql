@@ -9,12 +9,26 @@ create table unjudged (
     primary key (endpoint, run_id)
 );
 
+-- what people must set right, once a kind and endpoint; gone when it was not met for a window
+create table advisory (
+    endpoint text not null,
+    kind text not null,                  -- auth, rejected, filtered, too_little_room, degenerate
+    region text not null,                -- where it was met last
+    since timestamptz not null,
+    last_at timestamptz not null,        -- of the latest run that met it
+    runs integer not null,               -- that met it
+    primary key (endpoint, kind)
+);
+
 -- one row an endpoint: all that its judge remembers; who judges it holds the row's lock
 create table judgement (
     endpoint text primary key,
     state jsonb,                         -- null: judged from nothing on
-    judged_at timestamptz not null
+    judged_at timestamptz not null,
+    due_at timestamptz,                  -- when it is to be looked at though no run came; null: never
+    accepted boolean not null default false -- the level of now is to become the usual one
 );
+create index judgement_due on judgement (due_at) where due_at is not null;
 
 -- what is believed of an endpoint, and of it in each region
 create table verdict (
@@ -22,7 +36,8 @@ create table verdict (
     region text not null,                -- '': over all regions
     verdict text not null
         check (verdict in ('not_served', 'failing', 'silent', 'slow', 'learning', 'ok')),
-    since timestamptz not null,          -- when this verdict began
+    since timestamptz not null,          -- when this verdict began; of slow and failing: is thought to have
+    silent_since timestamptz,            -- when it was last heard of, where it is silent; null: it is heard
     -- how many times slower than usual the recent runs are, with an interval; null: nothing to compare
     ttft_ratio float8, ttft_ratio_low float8, ttft_ratio_high float8,
     speed_ratio float8, speed_ratio_low float8, speed_ratio_high float8,
@@ -34,7 +49,7 @@ create table incident (
     incident_id bigint generated always as identity primary key,
     provider text not null,              -- '': of no single one (our prober, our release)
     region text not null,                -- '': not of one region alone
-    trouble text not null,               -- first_token, output_speed, failures, quota, gone
+    trouble text not null,               -- first_token, output_speed, failures, quota, gone, timing
     class text not null,                 -- provider, model, region_path, prober, ours, quota, unknown
     state text not null
         check (state in ('suspected', 'cleared', 'unconfirmed', 'confirmed', 'eased', 'closed')),

@@ -1,6 +1,6 @@
 import json
 from dataclasses import replace
-from math import isfinite
+from math import isfinite, log
 
 import pytest
 from hypothesis import given, settings
@@ -11,7 +11,7 @@ from aggregator.detect.chart import Chart
 from aggregator.detect.rules import Limits, daily_budget, make_rules
 from aggregator.detect.state import state_of, watch_of
 from aggregator.detect.verdict import judge, silent_regions
-from aggregator.detect.watch import POOLED, Turn, ratio_of
+from aggregator.detect.watch import POOLED, Turn, zs_of
 from pacewatch.words.slot import Load, Purpose
 from pacewatch.words.verdict import Trouble, Verdict
 
@@ -36,7 +36,7 @@ def test_a_halved_speed_is_suspected_then_slow_then_ok_again():
     alarm = next(c for c in changes if c.turn is Turn.ALARM)
     assert (alarm.scope, alarm.trouble, alarm.since) == (POOLED, Trouble.OUTPUT_SPEED, 71 * HOUR_S)
     assert judge(watch).verdict is Verdict.SLOW
-    assert ratio_of(watch, POOLED, alarm.trouble, alarm.since) == pytest.approx(2, rel=0.01)
+    assert zs_of(watch, POOLED, alarm.trouble) == pytest.approx([log(2)] * 12, abs=0.01)
 
     changes = feed(watch, 84, 12)
     assert (Turn.EASED, POOLED, Trouble.OUTPUT_SPEED) in turns(changes)

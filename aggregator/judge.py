@@ -1,0 +1,139 @@
+"""One tick of the judge: takes in what each endpoint's new runs say and writes what is believed.
+
+An endpoint's judging is one transaction under the lock of its row: its state, its verdicts and
+what followed are committed together with the runs being taken off the list. So any number of judges
+may tick at once, each may die at any moment, and a run is judged once.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from psycopg.types.json import Json, Jsonb
+
+from aggregator import verdicts
+from aggregator.db import Connection, Pool, queries, translated
+from aggregator.detect.evidence import Evidence
+from aggregator.detect.state import state_of, watch_of
+from aggregator.detect.watch import Change, Watch
+from aggregator.fleet_file import Orders
+from aggregator.ruling import rules_of
+from aggregator.silence import Silent, find_silent
+from aggregator.voting import advice_of, ended_of, evidence_of
+from pacewatch.words.verdict import Advice
+
+MOST_RUNS = 500
+"""Runs of one endpoint that one tick takes; the next takes the rest."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """What one tick did, committed."""
+
+    endpoints: int = 0
+    runs: int = 0
+    turned: tuple[str, ...] = ()
+    """What changed: `groq/gpt-oss-120b alarm first_token`."""
+
+
+def judge_due(pool: Pool, orders: Orders, now: datetime) -> Judged:
+    """Judge the endpoints that have new runs, or that are due as time goes by.
+
+    Raises StoreError.
+    """
+    known = {endpoint.id for endpoint in orders.fleet.endpoints}
+    with translated(), pool.connection() as connection:
+        with connection.transaction():
+            _run(connection, "forget_others", endpoints=sorted(known))
+        silent, told = find_silent(connection, orders, now)
+        due = {row["endpoint"] for row in _rows(connection, "find_due", now=now)}
+        due |= {
+            endpoint
+            for endpoint in silent.keys() | told.keys()
+            if silent.get(endpoint, {}).keys() != told.get(endpoint, set())
+        }
+    judged = runs = 0
+    turned: list[str] = []
+    for endpoint in sorted(due & known):
+        with translated(), pool.connection() as connection:
+            done = judge_one(connection, orders, endpoint, silent.get(endpoint, {}), now)
+        if done is not None:
+            judged, runs = judged + 1, runs + done[0]
+            turned += (f"{endpoint} {one.turn} {one.trouble}" for one in done[1])
+    with translated(), pool.connection() as connection:
+        _run(connection, "note_judged", now=now)
+    return Judged(endpoints=judged, runs=runs, turned=tuple(turned))
+
+
+def judge_one(
+    connection: Connection, orders: Orders, endpoint: str, silent: Silent, now: datetime
+) -> tuple[int, list[Change]] | None:
+    """Judge one endpoint in one transaction; return how many runs it took and what changed.
+
+    None where another judge is at it.
+    """
+    with connection.transaction():
+        _run(connection, "make_judgement", endpoint=endpoint, now=now)
+        held = _rows(connection, "lock_judgement", endpoint=endpoint)
+        if not held:
+            return None
+        watch = watch_of(held[0]["state"], rules_of(orders, endpoint))
+        rows = _rows(connection, "select_unjudged", endpoint=endpoint, most=MOST_RUNS)
+        changes = watch.take(_evidence(connection, endpoint, rows), now.timestamp())
+        _write(connection, endpoint, watch, silent, now)
+        runs = [row["run_id"] for row in rows]
+        _run(connection, "delete_unjudged", endpoint=endpoint, runs=runs)
+    return len(rows), changes
+
+
+def _evidence(
+    connection: Connection, endpoint: str, rows: list[dict[str, Any]]
+) -> Iterator[Evidence]:
+    """Yield what the runs say; notes what somebody must set right.
+
+    A run whose rows are gone says nothing.
+    """
+    met: dict[Advice, tuple[str, datetime]] = {}
+    for row in rows:
+        if row["ended"] is None or row["region"] is None:
+            continue
+        ended = ended_of(connection, row)
+        met |= dict.fromkeys(advice_of(row, ended), (row["region"], row["slot_at"]))
+        evidence = evidence_of(row, ended)
+        if evidence is not None:
+            yield evidence
+    if met:
+        _run(
+            connection,
+            "upsert_advisories",
+            endpoint=endpoint,
+            kinds=[str(advice) for advice in met],
+            regions=[region for region, _ in met.values()],
+            moments=[at for _, at in met.values()],
+        )
+
+
+def _write(
+    connection: Connection, endpoint: str, watch: Watch, silent: Silent, now: datetime
+) -> None:
+    rows = verdicts.rows_of(watch, silent, now)
+    _run(connection, "upsert_verdicts", endpoint=endpoint, rows=Json(rows), now=now)
+    regions = list(watch.rules.regions)
+    _run(connection, "delete_verdicts", endpoint=endpoint, regions=regions)
+    _run(
+        connection,
+        "note_judgement",
+        endpoint=endpoint,
+        state=Jsonb(state_of(watch)),
+        due_at=None,
+        now=now,
+    )
+
+
+def _run(connection: Connection, name: str, **values: object) -> None:
+    connection.execute(queries("judge")[name], values)
+
+
+def _rows(connection: Connection, name: str, **values: object) -> list[dict[str, Any]]:
+    return connection.execute(queries("judge")[name], values).fetchall()

@@ -1,0 +1,108 @@
+-- Judging: what has come in and what is due, and what is believed of it.
+--
+-- Who judges an endpoint holds the row of its judgement to the end of the transaction; whoever finds
+-- it locked leaves the endpoint to the next tick. Locks are taken in this order: judgement, the lock
+-- of incidents, and nothing of another endpoint.
+
+-- name: find_due
+select distinct endpoint from unjudged
+union
+select endpoint from judgement where due_at <= %(now)s
+order by endpoint
+
+-- name: find_silent
+-- series by endpoint and region of which nothing was heard for two spacings and a slot's validity
+select series.endpoint, series.region,
+       max(coalesce(latest_at, first_seen_at)) as last_at
+from unnest(%(endpoints)s::text[], %(workloads)s::text[], %(spacings_s)s::float8[])
+    as asked (endpoint, workload, spacing_s)
+join series on series.endpoint = asked.endpoint and series.workload = asked.workload
+join endpoint on endpoint.endpoint = asked.endpoint
+left join series_stat using (series_id)
+where load <> 'parallel' and region = any (%(regions)s::text[])
+group by series.endpoint, series.region
+having bool_and(coalesce(latest_at, first_seen_at)
+    < %(now)s::timestamptz - make_interval(secs => 2 * spacing_s + %(validity_s)s::float8))
+
+-- name: find_heard
+-- when each region was last heard of
+select region, max(last_seen_at) as last_seen_at from worker group by region
+
+-- name: find_told_silent
+select endpoint, region, silent_since from verdict where silent_since is not null and region <> ''
+
+-- name: forget_others
+-- endpoints that are no longer probed are not judged, and nothing is believed of them
+with dropped as (
+    delete from verdict where not endpoint = any (%(endpoints)s::text[])
+)
+delete from unjudged where not endpoint = any (%(endpoints)s::text[])
+
+-- name: make_judgement
+insert into judgement (endpoint, judged_at) values (%(endpoint)s, %(now)s) on conflict do nothing
+
+-- name: lock_judgement
+select state, accepted from judgement where endpoint = %(endpoint)s for update skip locked
+
+-- name: select_unjudged
+select unjudged.run_id, unjudged.slot_at, region, workload, load, purpose, ttft_s,
+       output_tokens_per_s, worker, worker_version, ended
+from unjudged
+left join run on run.run_id = unjudged.run_id and run.slot_at = unjudged.slot_at
+left join series using (series_id)
+cross join lateral (
+    select json_agg(json_build_object('outcome', outcome, 'type', fault_type, 'flags', flags)
+                    order by n) as ended
+    from timing
+    where timing.run_id = unjudged.run_id and timing.slot_at = unjudged.slot_at) as requests
+where unjudged.endpoint = %(endpoint)s
+order by unjudged.slot_at, unjudged.run_id
+limit %(most)s
+
+-- name: select_record
+select record from timeline where run_id = %(run)s and slot_at = %(slot_at)s
+
+-- name: delete_unjudged
+delete from unjudged where endpoint = %(endpoint)s and run_id = any (%(runs)s::uuid[])
+
+-- name: note_judgement
+update judgement
+set state = %(state)s, judged_at = %(now)s, due_at = %(due_at)s, accepted = false
+where endpoint = %(endpoint)s
+
+-- name: upsert_verdicts
+-- a verdict that stays has the beginning that it had
+insert into verdict (endpoint, region, verdict, since, silent_since, ttft_ratio, ttft_ratio_low,
+    ttft_ratio_high, speed_ratio, speed_ratio_low, speed_ratio_high, judged_at)
+select %(endpoint)s, region, verdict, since, silent_since, ttft_ratio, ttft_ratio_low,
+    ttft_ratio_high, speed_ratio, speed_ratio_low, speed_ratio_high, %(now)s
+from json_to_recordset(%(rows)s) as row (region text, verdict text, since timestamptz,
+    silent_since timestamptz, ttft_ratio float8, ttft_ratio_low float8, ttft_ratio_high float8,
+    speed_ratio float8, speed_ratio_low float8, speed_ratio_high float8)
+on conflict (endpoint, region) do update
+set verdict = excluded.verdict,
+    since = case when verdict.verdict = excluded.verdict then verdict.since
+        else excluded.since end,
+    silent_since = excluded.silent_since,
+    ttft_ratio = excluded.ttft_ratio, ttft_ratio_low = excluded.ttft_ratio_low,
+    ttft_ratio_high = excluded.ttft_ratio_high, speed_ratio = excluded.speed_ratio,
+    speed_ratio_low = excluded.speed_ratio_low, speed_ratio_high = excluded.speed_ratio_high,
+    judged_at = excluded.judged_at
+
+-- name: delete_verdicts
+-- of regions that are no longer probed from
+delete from verdict
+where endpoint = %(endpoint)s and region <> '' and not region = any (%(regions)s::text[])
+
+-- name: upsert_advisories
+insert into advisory (endpoint, kind, region, since, last_at, runs)
+select %(endpoint)s, kind, region, at, at, 1
+from unnest(%(kinds)s::text[], %(regions)s::text[], %(moments)s::timestamptz[])
+    as met (kind, region, at)
+order by kind
+on conflict (endpoint, kind) do update
+set region = excluded.region, last_at = greatest(advisory.last_at, excluded.last_at),
+    runs = advisory.runs + 1
+
+-- name: note_judged
+update store set judged_at = %(now)s
