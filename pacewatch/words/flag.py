@@ -56,3 +56,41 @@ LEAVES: dict[Flag, frozenset[Figure]] = {
     Flag.INCONCLUSIVE: _ALL,
 }
 """Which figures a flag takes out."""
+
+FLAG_MEANINGS: dict[Flag, str] = {
+    Flag.BURST: "one arrival, or under 5 ms from the first to the last",
+    Flag.COALESCED: "one read brought several packets in front of the first or last arrival",
+    Flag.CACHED: "the provider reports cached input",
+    Flag.SHORT_ANSWER: "under half of the asked output, and no limit cut it",
+    Flag.HIDDEN_REASONING: "billed output less streamed tokens is over 16 and over half of what is"
+    " billed",
+    Flag.DEGENERATE: "60 % or more of the tokens repeat what stood up to 24 tokens before; 80 % in"
+    " a text of under 48 tokens, and none of under 24",
+    Flag.PROBER_SUSPECT: "the worker's own calibration is over its limit",
+    Flag.CLOCK_GAP: "over 1 ms between the clock readings around the send",
+    Flag.VIA_PROXY: "an egress proxy stood between",
+    Flag.NO_ANSWER: "reasoning or tool calls, and no visible answer",
+    Flag.TOOL_CALL: "the model called a tool",
+    Flag.TRUNCATED: "a token limit cut the answer",
+    Flag.THROTTLED: "a parallel run with 429s; set by the centre",
+    Flag.INCONCLUSIVE: "a parallel run with under half of its requests finished; set by the centre",
+}
+"""When a flag is set."""
+
+FIGURE_TEXTS: dict[Figure, str] = {
+    Figure.TTFT: "time to first token",
+    Figure.ANSWER: "time to first answer token",
+    Figure.SPEED: "output speed",
+    Figure.END_TO_END: "end-to-end",
+    Figure.STALL: "longest gap",
+}
+"""What a person reads for a figure."""
+
+
+def leaves_text(flag: Flag) -> str:
+    """Return which figures a flag takes out of statistics and judging."""
+    if not LEAVES[flag]:
+        return "nothing"
+    if LEAVES[flag] == _ALL:
+        return "all"
+    return ", ".join(FIGURE_TEXTS[figure] for figure in Figure if figure in LEAVES[flag])

@@ -9,7 +9,7 @@ from support.timings import make_timing
 import probe
 from pacewatch.words.endpoint import Limits
 from pacewatch.words.figures import ARRIVAL_GAP_US, SHORTEST_WINDOW_US, figures_of
-from pacewatch.words.flag import LEAVES, Figure, Flag
+from pacewatch.words.flag import FLAG_MEANINGS, Figure, Flag, leaves_text
 from pacewatch.words.outcome import OUTCOME_MEANINGS, VOTING_OUTCOMES, Outcome
 from pacewatch.words.timing import Chunks
 from probe.alarm import AFTER_END_NS
@@ -41,20 +41,10 @@ def test_every_flag_has_its_row():
     assert list(rows("Flags")) == [str(flag) for flag in Flag]
 
 
-def test_every_flag_says_which_figures_it_takes_out():
-    names = {
-        Figure.TTFT: "time to first token",
-        Figure.ANSWER: "time to first answer token",
-        Figure.SPEED: "speed",
-        Figure.END_TO_END: "end-to-end",
-    }
-    for flag, (_, taken) in rows("Flags").items():
-        left = LEAVES[Flag(flag)]
-        if left == frozenset(Figure):
-            assert taken == "all"
-        else:
-            told = taken.partition(";")[0].split(", ")
-            assert set(told) == ({names[figure] for figure in left} or {"nothing"}), flag
+def test_every_flag_says_when_it_is_set_and_which_figures_it_takes_out():
+    told = {flag: (when, taken.partition(";")[0]) for flag, (when, taken) in rows("Flags").items()}
+
+    assert told == {str(flag): (FLAG_MEANINGS[flag], leaves_text(flag)) for flag in Flag}
 
 
 def test_every_figure_of_a_request_is_defined():
