@@ -28,6 +28,7 @@ from probe.entries import (
     WATCH,
 )
 from probe.kernel import STAMP, keep_stamping, receive, segments_in, stamp_in
+from probe.memory import give_back
 from probe.priority import take_priority
 
 FLUSH_NS = 5_000_000
@@ -267,6 +268,7 @@ def add_clocks(pending: bytearray) -> None:
 def main() -> None:
     """Read for the process at the other end of the control socket, until it is gone."""
     gc.disable()
+    give_back()
     libc = ctypes.CDLL(None, use_errno=True)
     libc.prctl(_PR_SET_PDEATHSIG, _SIGKILL, 0, 0, 0)
     control = socket(-1, -1, -1, int(sys.argv[1]))

@@ -30,6 +30,7 @@ from probe.headroom import Headroom
 from probe.heartbeat import Heartbeat
 from probe.journal import Journal
 from probe.keys import key_of
+from probe.memory import give_back
 from probe.outbox import Outbox
 from probe.push import Pusher
 from probe.reading import Reading
@@ -78,6 +79,7 @@ def serve(
             f'PACEWATCH_REGION: "{settings.region}" is no region of this fleet (known: {known}; '
             "pacewatch.toml here, or the file PACEWATCH_CONFIG names, has its regions)"
         )
+    give_back()
     set_up(f"worker.{settings.region}")
     logging.getLogger("celery").setLevel(logging.WARNING)
     threading.excepthook = _give_up

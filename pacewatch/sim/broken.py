@@ -1,6 +1,7 @@
 """What a broken server puts on the wire in place of an answer.
 
-Everything here would go on for ever; it ends when the other side goes away, and at LONGEST_S.
+Nearly everything here would go on for ever; it ends when the other side goes away, and at
+LONGEST_S.
 """
 
 import asyncio
@@ -16,6 +17,8 @@ LONGEST_S = 900.0
 """Longer than any client waits, seconds."""
 PORTION_BYTES = 65_536
 """Sent at once of what has no end."""
+LINE_BYTES = 300_000_000
+"""Of a line, or a message, that is too long."""
 EVENTS_AT_ONCE = 200
 DRIP_S = 0.5
 """Between the bytes of a head that drips, and between the comments of a line kept alive."""
@@ -91,7 +94,8 @@ class Broken:
 
     async def _long_line(self) -> None:
         await self._start(self._framing.unending())
-        await self._for_ever(self._reply.send, b"x" * PORTION_BYTES)
+        for _ in range(LINE_BYTES // PORTION_BYTES):
+            await self._reply.send(b"x" * PORTION_BYTES)
 
     async def _write_on(self) -> None:
         await self._start(self._voice.opening())

@@ -3,11 +3,14 @@
 import asyncio
 import logging
 import socket
+import ssl
 import struct
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from urllib.parse import parse_qsl, unquote, urlsplit
+
+from pacewatch.sim.door import HOST
 
 MAX_HEAD_BYTES = 32 * 1024
 MAX_BODY_BYTES = 4 * 1024 * 1024
@@ -134,12 +137,13 @@ class Listener:
         self._server: asyncio.Server | None = None
         self._open: set[asyncio.Task[None]] = set()
 
-    async def open(self, port: int) -> str:
+    async def open(self, port: int, tls: ssl.SSLContext | None = None) -> str:
         """Listen on loopback (0: any free port) and return the URL; raises OSError."""
         self._server = await asyncio.start_server(
-            self._serve, "127.0.0.1", port, limit=MAX_HEAD_BYTES, backlog=_BACKLOG
+            self._serve, HOST, port, limit=MAX_HEAD_BYTES, backlog=_BACKLOG, ssl=tls
         )
-        return f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
+        taken = self._server.sockets[0].getsockname()[1]
+        return f"http://{HOST}:{taken}" if tls is None else f"https://localhost:{taken}"
 
     async def close(self) -> None:
         """Stop listening and break off what is open."""

@@ -8,12 +8,13 @@ import os
 import secrets
 import signal
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from pacewatch.log import event
 from pacewatch.sim.address import Address, remove_address, write_address
 from pacewatch.sim.control import Control
+from pacewatch.sim.door import HOST, Door, shut_port
 from pacewatch.sim.faults import Faults
 from pacewatch.sim.http import MAX_CONNECTIONS, Listener
 from pacewatch.sim.kept_prompts import KeptPrompts
@@ -39,6 +40,8 @@ class Plan:
     """Port of each region; 0: any free one."""
     state: Path
     """Folder of the address and the logs."""
+    doors: Mapping[str, Door] = field(default_factory=dict)
+    """How a region's address is entered, for those that are not entered in clear."""
     exact: bool = False
     """True: no spread of times, for tests."""
     seed: str = "0"
@@ -69,9 +72,9 @@ async def running(plan: Plan) -> AsyncIterator[Address]:
                 exact=plan.exact,
                 seed=plan.seed,
             )
-            regions[region] = await _open(
-                stack, Listener(desk.answer, most=most), port, f"region {region}"
-            )
+            listener = Listener(desk.answer, most=most)
+            door = plan.doors.get(region)
+            regions[region] = await _open(stack, listener, port, f"region {region}", door)
         token = secrets.token_urlsafe(24)
         control = Control(token=token, faults=faults, served=served, regions=plan.ports)
         url = await _open(stack, Listener(control.answer, most=most), 0, "control")
@@ -81,9 +84,18 @@ async def running(plan: Plan) -> AsyncIterator[Address]:
         yield address
 
 
-async def _open(stack: contextlib.AsyncExitStack, listener: Listener, port: int, name: str) -> str:
+async def _open(
+    stack: contextlib.AsyncExitStack,
+    listener: Listener,
+    port: int,
+    name: str,
+    door: Door | None = None,
+) -> str:
     try:
-        url = await listener.open(port)
+        if door is not None and door.is_shut:
+            held = stack.enter_context(shut_port(port))
+            return f"http://{HOST}:{held.getsockname()[1]}"
+        url = await listener.open(port, None if door is None else door.context())
     except OSError as error:
         raise StackError(
             f"simulator: {name}: port {port} cannot be opened ({error.strerror})"

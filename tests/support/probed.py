@@ -1,35 +1,28 @@
-"""Requests of the real probe in a process of their own, whose memory is watched meanwhile."""
+"""Runs of a real worker whose memory is watched meanwhile: its file names what it may probe, its
+tasks come from a real broker, and what it made of them is what it pushes.
+"""
 
-import asyncio
 import json
-import pickle
-import subprocess
-import sys
 import threading
-import time
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import psutil
 
-from pacewatch.words.endpoint import Endpoint
-from pacewatch.words.fleet import Region
-from pacewatch.words.slot import Load, Purpose, Workload
-from pacewatch.words.timing import WorkerName
-from pacewatch.words.wire import Task
+from pacewatch.words.endpoint import Limits, Protocol
+from pacewatch.words.slot import to_rfc3339
+from support.broker import Broker
+from support.inlet import Inlet, served_inlet
+from support.workers import REGION, WorkerProcess, send, task_for, worker_process
 
 EVERY_S = 0.03
 """How often the memory is looked at, seconds."""
-TOGETHER = 8
-"""Jobs that run side by side, each in a thread of its own, as a worker's do."""
-
-_CHILD = (
-    "import sys; sys.path[:0] = {paths!r}; from support.probed import run_jobs; run_jobs(sys.stdin)"
-)
+VALID = timedelta(minutes=20)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,136 +30,125 @@ class Job:
     """One run of the probe."""
 
     name: str
-    endpoint: Endpoint
-    region: Region
+    """Its provider's name too: what one provider tells of rate limits stops no other job."""
+    base_url: str
+    protocol: Protocol = Protocol.OPENAI_CHAT
+    limits: Limits
     requests: int = 1
     output_tokens: int = 40
     alone: bool = False
     """True: nothing else is probed meanwhile, since it is much work."""
 
-    @property
-    def workload(self) -> Workload:
-        """What is asked for."""
-        return Workload(name="short", input_tokens=100, output_tokens=self.output_tokens)
-
 
 @dataclass(frozen=True, kw_only=True)
 class Told:
-    """What the probe made of it."""
+    """What the worker made of it."""
 
     outcomes: tuple[str, ...]
     faults: tuple[str | None, ...]
     tokens: int
-    took_s: float
 
 
 @dataclass(kw_only=True)
 class Watched:
     """All that was told, and what memory it took."""
 
-    told: dict[str, Told]
+    told: dict[str, Told] = field(default_factory=dict)
     peak_bytes: int = 0
-    """The most of the process and its children together: each page by the share they have of it."""
+    """The most of the worker and its children together: each page by the share they have of it."""
     peak_in: str = ""
     """What was being probed then."""
 
 
-def watch_jobs(jobs: Iterable[Job], *, timeout_s: float) -> Watched:
-    """Run the jobs in a fresh process: the light ones side by side, then the others."""
-    command = [sys.executable, "-c", _CHILD.format(paths=sys.path)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
-        assert child.stdin and child.stdout
-        watched = Watched(told={})
-        over = threading.Event()
-        watching = threading.Thread(target=_watch, args=(child.pid, watched, over))
-        late = threading.Timer(timeout_s, child.kill)
-        watching.start()
-        late.start()
-        try:
-            pickle.dump(list(jobs), child.stdin)
-            child.stdin.close()
-            for line in child.stdout:
-                name, told = json.loads(line)
-                watched.told[name] = Told(
-                    **{k: tuple(v) if isinstance(v, list) else v for k, v in told.items()}
-                )
-        finally:
-            late.cancel()
-            over.set()
-            watching.join()
-            child.kill()
-    assert child.returncode == 0 or watched.told, "the probing process failed"
+def watch_jobs(
+    jobs: Iterable[Job], folder: Path, *, broker: Broker, ca_file: str, timeout_s: float
+) -> Watched:
+    """Have a fresh worker run the jobs: the light ones as it comes to them, then the others one by
+    one.
+    """
+    jobs = list(jobs)
+    config = folder / "pacewatch.toml"
+    config.write_text(_config(jobs, ca_file))
+    light = [job for job in jobs if not job.alone]
+    with (
+        served_inlet() as inlet,
+        worker_process(folder, broker=broker, aggregator_url=inlet.url, config=config) as worker,
+    ):
+        worker.start()
+        watched, names = Watched(), dict[str, str]()
+        with _watching(worker, watched):
+            for together in (light, *([job] for job in jobs if job.alone)):
+                tasks = [_task(job) for job in together]
+                names |= {task["run"]: job.name for task, job in zip(tasks, together, strict=True)}
+                send(broker, *tasks)
+                _wait_for(inlet, len(names), timeout_s)
+                watched.told = {names[one["run"]]: _told(one) for one in inlet.stored.values()}
+        assert worker.stop() == 0
     return watched
 
 
-def _watch(pid: int, watched: Watched, over: threading.Event) -> None:
-    while not over.wait(EVERY_S):
-        try:
-            root = psutil.Process(pid)
-            size = sum(p.memory_full_info().pss for p in (root, *root.children(recursive=True)))
-        except psutil.Error:
-            continue
-        if size > watched.peak_bytes:
-            watched.peak_bytes = size
-            watched.peak_in = f"after {len(watched.told)} jobs"
+def _wait_for(inlet: Inlet, runs: int, timeout_s: float) -> None:
+    inlet.wait_until(lambda served: len(served.stored) >= runs, timeout_s)
 
 
-def run_jobs(source: Any) -> None:
-    """Run the jobs that the source holds, in this process, and print what came of each."""
-    import probe.tasks  # noqa: F401 - what a worker has loaded beside the probe
-    from probe.reading import Reading
-    from probe.tokens import warm_up
-
-    jobs: list[Job] = pickle.load(source.buffer)  # noqa: S301 - from our own parent
-    warm_up()
-    reading = Reading()
-    try:
-        with ThreadPoolExecutor(TOGETHER) as pool:
-            light = {pool.submit(_told, job, reading): job for job in jobs if not job.alone}
-            for done in as_completed(light):
-                _print(light[done], done.result())
-        for job in jobs:
-            if job.alone:
-                _print(job, _told(job, reading))
-    finally:
-        reading.close()
+def _config(jobs: Iterable[Job], ca_file: str) -> str:
+    """A file of endpoints of one's own, in one region."""
+    sizes = sorted({job.output_tokens for job in jobs})
+    parts = [
+        f"workloads = {json.dumps([f'out-{size}' for size in sizes])}",
+        f"[regions.{REGION}]\nca_file = {json.dumps(ca_file)}",
+        *(f"[workload.out-{size}]\ninput_tokens = 100\noutput_tokens = {size}" for size in sizes),
+        *(
+            f"[[endpoint]]\nid = {json.dumps(f'{job.name}/m')}\nmodel = {json.dumps(job.name)}\n"
+            f"base_url = {json.dumps(job.base_url)}\nprotocol = {json.dumps(job.protocol)}\n"
+            f"limits = {{ connect_s = {job.limits.connect_s}, "
+            f"first_token_s = {job.limits.first_token_s}, stall_s = {job.limits.stall_s}, "
+            f"total_s = {job.limits.total_s} }}"
+            for job in jobs
+        ),
+    ]
+    return "\n\n".join(parts) + "\n"
 
 
-def _print(job: Job, told: dict[str, Any]) -> None:
-    sys.stdout.write(json.dumps([job.name, told]) + "\n")
-    sys.stdout.flush()
-
-
-def _told(job: Job, reading: Any) -> dict[str, Any]:
-    from probe.run import make_run
-
-    now, began = datetime.now(UTC), time.monotonic()
-    run = asyncio.run(
-        make_run(
-            task=Task(
-                run_id=uuid4(),
-                endpoint=job.endpoint.id,
-                workload=job.workload.name,
-                load=Load.SINGLE if job.requests == 1 else Load.PARALLEL,
-                slot_at=now,
-                purpose=Purpose.MANUAL,
-                valid_until=now,
-            ),
-            endpoint=job.endpoint,
-            workload=job.workload,
-            region=job.region,
-            key=None,
-            requests=job.requests,
-            simulated=job.region.simulator_url is not None,
-            worker=WorkerName(id="w", version="0", catalog="c"),
-            execution=uuid4(),
-            beside=0,
-            reading=reading,
-        )
+def _task(job: Job) -> dict[str, Any]:
+    return task_for(
+        f"{job.name}/m",
+        run_id=uuid4(),
+        workload=f"out-{job.output_tokens}",
+        load="single" if job.requests == 1 else "parallel",
+        valid_until=to_rfc3339(datetime.now(UTC).replace(microsecond=0) + VALID),
     )
-    return {
-        "outcomes": [str(timing.outcome) for timing in run.timings],
-        "faults": [timing.fault and timing.fault.type for timing in run.timings],
-        "tokens": sum(sum(timing.chunks.tokens) for timing in run.timings),
-        "took_s": round(time.monotonic() - began, 3),
-    }
+
+
+def _told(record: dict[str, Any]) -> Told:
+    requests = record["requests"]
+    return Told(
+        outcomes=tuple(one["outcome"] for one in requests) or (f"declined {record['declined']}",),
+        faults=tuple(one["error"] and one["error"]["type"] for one in requests),
+        tokens=sum(sum(one["chunks"]["tokens"]) for one in requests),
+    )
+
+
+@contextmanager
+def _watching(worker: WorkerProcess, watched: Watched) -> Any:
+    """Look at the memory of the worker and its children, again and again."""
+    assert worker.process is not None
+    root, over = psutil.Process(worker.process.pid), threading.Event()
+
+    def watch() -> None:
+        while not over.wait(EVERY_S):
+            try:
+                size = sum(p.memory_full_info().pss for p in (root, *root.children(recursive=True)))
+            except psutil.Error:
+                continue
+            if size > watched.peak_bytes:
+                watched.peak_bytes = size
+                watched.peak_in = f"after {len(watched.told)} jobs"
+
+    watching = threading.Thread(target=watch)
+    watching.start()
+    try:
+        yield
+    finally:
+        over.set()
+        watching.join()

@@ -5,7 +5,7 @@ import pickle
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from http.client import HTTPConnection
@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from pacewatch.sim.address import FILE_NAME, Address, read_address
+from pacewatch.sim.door import Door
 from pacewatch.sim.simulator import ANSWERS_LOG, REQUESTS_LOG, Plan
 from pacewatch.words.endpoint import Auth, Endpoint, Precision, Protocol
 from pacewatch.words.fleet import Region
@@ -130,11 +131,18 @@ def _lines(path: Path) -> list[dict[str, Any]]:
 
 @contextmanager
 def running_simulator(
-    *endpoints: Endpoint, regions: tuple[str, ...] = ("eu-west",), exact: bool = True
+    *endpoints: Endpoint,
+    regions: tuple[str, ...] = ("eu-west",),
+    doors: Mapping[str, Door] | None = None,
+    exact: bool = True,
 ) -> Iterator[RunningSimulator]:
-    """A simulator that serves the endpoints; `exact` leaves out all spread of times."""
+    """A simulator that serves the endpoints; `exact` leaves out all spread of times. Each of
+    `doors` is a further region that is entered so.
+    """
+    doors = doors or {}
     with short_folder() as state:
-        plan = Plan(endpoints=endpoints, ports=dict.fromkeys(regions, 0), state=state, exact=exact)
+        ports = dict.fromkeys((*regions, *doors), 0)
+        plan = Plan(endpoints=endpoints, ports=ports, state=state, doors=doors, exact=exact)
         process = subprocess.Popen([sys.executable, "-c", _CHILD], stdin=subprocess.PIPE)
         assert process.stdin
         try:

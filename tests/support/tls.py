@@ -3,6 +3,7 @@
 import ssl
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from uuid import uuid4
 
 import trustme
 from cryptography import x509
@@ -22,16 +23,16 @@ class Authority:
         self.ca_file = str(folder / "ca.pem")
         self._authority.cert_pem.write_to_path(self.ca_file)
 
-    def serving(self, *names: str, is_expired: bool = False) -> ssl.SSLContext:
-        """What a server of those names serves with."""
+    def certificate(self, name: str, *, is_expired: bool = False) -> Path:
+        """The file with certificate and key of a server of that name."""
         until = datetime.now(UTC) - timedelta(days=1) if is_expired else None
-        certificate = self._authority.issue_cert(*names, not_after=until)
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        certificate.configure_cert(context)
-        return context
+        made = self._authority.issue_cert(name, not_after=until)
+        file = self._folder / f"{name}-{uuid4().hex[:6]}.pem"
+        made.private_key_and_cert_chain_pem.write_to_path(str(file))
+        return file
 
-    def serving_by_itself(self, name: str) -> ssl.SSLContext:
-        """What a server of that name serves with whose certificate nobody else has signed."""
+    def certificate_by_itself(self, name: str) -> Path:
+        """The file of a server of that name whose certificate nobody else has signed."""
         key = ec.generate_private_key(ec.SECP256R1())
         subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
         now = datetime.now(UTC)
@@ -46,7 +47,7 @@ class Authority:
             .add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=False)
             .sign(key, hashes.SHA256())
         )
-        file = self._folder / f"{name}.pem"
+        file = self._folder / f"{name}-by-itself.pem"
         file.write_bytes(
             certificate.public_bytes(serialization.Encoding.PEM)
             + key.private_bytes(
@@ -55,6 +56,18 @@ class Authority:
                 serialization.NoEncryption(),
             )
         )
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(file)
-        return context
+        return file
+
+    def serving(self, name: str, *, is_expired: bool = False) -> ssl.SSLContext:
+        """What a server of that name serves with."""
+        return _serving(self.certificate(name, is_expired=is_expired))
+
+    def serving_by_itself(self, name: str) -> ssl.SSLContext:
+        """What a server of that name serves with whose certificate nobody else has signed."""
+        return _serving(self.certificate_by_itself(name))
+
+
+def _serving(file: Path) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(file)
+    return context

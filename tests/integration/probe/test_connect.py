@@ -111,12 +111,12 @@ def test_a_connection_that_does_not_come_about_in_time_is_connect():
 
 
 @pytest.mark.parametrize(
-    ("names", "is_expired", "knows_ca"),
-    [(["localhost"], False, False), (["localhost"], True, True), (["elsewhere.test"], False, True)],
+    ("name", "is_expired", "knows_ca"),
+    [("localhost", False, False), ("localhost", True, True), ("elsewhere.test", False, True)],
     ids=["unknown authority", "expired", "wrong name"],
 )
-def test_a_bad_certificate_is_tls(trusted, names, is_expired, knows_ca):
-    with replay(good_case(), tls=trusted.serving(*names, is_expired=is_expired)) as served:
+def test_a_bad_certificate_is_tls(trusted, name, is_expired, knows_ca):
+    with replay(good_case(), tls=trusted.serving(name, is_expired=is_expired)) as served:
         timing = probe_once(
             f"{served.url}/v1",
             region=region(ca_file=trusted.ca_file) if knows_ca else region(),

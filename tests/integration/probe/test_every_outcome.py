@@ -1,26 +1,25 @@
 """Each outcome that a request can have, by something that really happened on a socket.
 
-The simulator plays the providers, in every protocol; what lies before the first byte of HTTP is
-played by sockets and certificates of the tests. All of it is probed in one process, whose memory
-is watched.
+The simulator plays the providers, in every protocol, and behind doors that cannot be passed. All of
+it is probed by one worker, whose memory is watched.
 """
 
-import contextlib
-import socket
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
-from support.answers import good_case, raw
+from support.broker import embedded_broker
 from support.probed import Job, Told, Watched, watch_jobs
-from support.replay import replay
+from support.probing import probe_once
+from support.servers import short_folder
 from support.simulator import RunningSimulator, make_endpoint, running_simulator
 from support.tls import Authority
 
+from pacewatch.sim.door import Door
 from pacewatch.sim.faults import FaultKind, How
 from pacewatch.words.endpoint import Endpoint, Limits, Protocol
-from pacewatch.words.fleet import Region
+from pacewatch.words.fleet import Region, base_url_in
 from pacewatch.words.outcome import Outcome
 from probe.seen import MAX_CHUNKS, MAX_RUN_CHUNKS
 
@@ -29,7 +28,6 @@ PATIENT = Limits(connect_s=30, first_token_s=60, stall_s=60, total_s=120)
 """Limits that nothing meets which is not meant to, on whatever host."""
 HASTY = replace(PATIENT, first_token_s=1.5)
 MAX_PSS_BYTES = 200 * 1024 * 1024
-SETTINGS_OF_HTTP2 = b"\x00\x00\x00\x04\x00\x00\x00\x00\x00"
 
 SPEAKERS = {
     Protocol.OPENAI_CHAT: ("zai", "https://api.z.ai/api/paas/v4"),
@@ -39,7 +37,7 @@ SPEAKERS = {
     Protocol.BEDROCK: ("bedrock", "https://bedrock-runtime.us-east-1.amazonaws.com"),
 }
 """A provider of each protocol."""
-MUCH_WORK = {How.TRICKLE, How.LONG_LINE, How.ENDLESS, How.ENDLESS_NOTHING, How.BOMB}
+MUCH_WORK = {How.LONG_LINE, How.ENDLESS, How.ENDLESS_NOTHING, How.BOMB}
 FRAMINGS = (Protocol.OPENAI_CHAT, Protocol.BEDROCK)
 """A protocol of each way to frame a stream."""
 
@@ -55,9 +53,12 @@ class Way:
     protocols: tuple[Protocol, ...] = tuple(Protocol)
     requests: int = 1
     output_tokens: int = 40
+    door: str = REGION
+    """The region whose address is asked, with the way in that this has."""
 
     def name(self, protocol: Protocol) -> str:
         words = [str(self.kind or "none"), *(str(value) for value in self.options.values())]
+        words += [] if self.door == REGION else [self.door]
         return "-".join([*words, str(self.requests), str(protocol)]).replace(".", "-")
 
 
@@ -67,6 +68,10 @@ def fails(status: int, outcome: Outcome) -> Way:
 
 def breaks(how: How, outcome: Outcome = Outcome.MALFORMED, **more: Any) -> Way:
     return Way(kind=FaultKind.BROKEN, options={"how": str(how)}, outcome=outcome, **more)
+
+
+def behind(door: str, outcome: Outcome, **more: Any) -> Way:
+    return Way(kind=None, outcome=outcome, door=door, protocols=FRAMINGS[:1], **more)
 
 
 def troubled(why: str) -> Way:
@@ -129,21 +134,34 @@ WAYS = (
     breaks(How.LONG_LINE, protocols=FRAMINGS, requests=10),
     breaks(How.ENDLESS, protocols=FRAMINGS[:1], requests=10),
     breaks(How.BOMB, protocols=FRAMINGS[:1], requests=10),
+    behind("no-name", Outcome.DNS),
+    behind("refused", Outcome.CONNECT),
+    behind("refused", Outcome.CONNECT, requests=10),
+    behind("self-signed", Outcome.TLS),
+    behind("unknown-authority", Outcome.TLS),
+    behind("expired", Outcome.TLS),
+    behind("wrong-name", Outcome.TLS),
+    breaks(How.HTTP2, protocols=FRAMINGS[:1], door="http2-alone"),
+    behind("good-tls", Outcome.OK),
+    behind("good-tls", Outcome.OK, requests=10),
 )
 CASES = {way.name(protocol): (way, protocol) for way in WAYS for protocol in way.protocols}
+NO_NAME = "https://nowhere.invalid"
 
-BEFORE_HTTP = {
-    "a name that is none": Outcome.DNS,
-    "a refused connection": Outcome.CONNECT,
-    "a certificate signed by itself": Outcome.TLS,
-    "a certificate of an unknown authority": Outcome.TLS,
-    "an expired certificate": Outcome.TLS,
-    "a certificate for another name": Outcome.TLS,
-    "HTTP/2 alone, over TLS": Outcome.MALFORMED,
-    "good TLS": Outcome.OK,
-    "an authority's file that is not there": Outcome.INTERNAL,
-    "a proxy that is not there": Outcome.INTERNAL,
-}
+
+def doors_of(folder: Path) -> dict[str, Door]:
+    """Ways into the simulator, by the regions that they are the addresses of."""
+    known, other = Authority(folder), Authority(folder / "other")
+    here = known.certificate("localhost")
+    return {
+        "refused": Door(),
+        "self-signed": Door(certificate=known.certificate_by_itself("localhost")),
+        "unknown-authority": Door(certificate=other.certificate("localhost")),
+        "expired": Door(certificate=known.certificate("localhost", is_expired=True)),
+        "wrong-name": Door(certificate=known.certificate("elsewhere.test")),
+        "http2-alone": Door(certificate=here, protocols=("h2",)),
+        "good-tls": Door(certificate=here),
+    }
 
 
 def endpoint_of(way: Way, protocol: Protocol) -> Endpoint:
@@ -153,86 +171,43 @@ def endpoint_of(way: Way, protocol: Protocol) -> Endpoint:
         base_url=base_url,
         protocol=protocol,
         tokens_per_s=400.0,
-        limits=way.limits,
     )
 
 
-@contextlib.contextmanager
-def jobs_before_http(folder: Any) -> Iterator[list[Job]]:
-    """What goes wrong before a byte of HTTP, on sockets that are open meanwhile."""
-    good, other = Authority(folder / "good"), Authority(folder / "other")
-    with contextlib.ExitStack() as stack:
-
-        def served(player: Any, tls: Any = None) -> str:
-            return f"{stack.enter_context(replay(player, tls=tls)).url}/v1"
-
-        with socket.create_server(("127.0.0.1", 0)) as taken:
-            refused = f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
-        http2 = good.serving("localhost")
-        http2.set_alpn_protocols(["h2"])
-        known, here = Region(name=REGION, ca_file=good.ca_file), Region(name=REGION)
-        nowhere = Region(name=REGION, ca_file=str(folder / "none.pem"))
-        away = Region(name=REGION, proxy_url=refused.removesuffix("/v1"))
-        addresses = {
-            "a name that is none": ("https://nowhere.invalid/v1", here),
-            "a refused connection": (refused, here),
-            "a certificate signed by itself": (
-                served(good_case(), good.serving_by_itself("localhost")),
-                known,
-            ),
-            "a certificate of an unknown authority": (
-                served(good_case(), other.serving("localhost")),
-                known,
-            ),
-            "an expired certificate": (
-                served(good_case(), good.serving("localhost", is_expired=True)),
-                known,
-            ),
-            "a certificate for another name": (
-                served(good_case(), good.serving("elsewhere.test")),
-                known,
-            ),
-            "HTTP/2 alone, over TLS": (served(raw(SETTINGS_OF_HTTP2), http2), known),
-            "good TLS": (served(good_case(), good.serving("localhost")), known),
-            "an authority's file that is not there": ("https://localhost:1/v1", nowhere),
-            "a proxy that is not there": ("http://api.test/v1", away),
-        }
-        yield [
-            Job(
-                name=name,
-                endpoint=make_endpoint("own/m", base_url=url, limits=PATIENT),
-                region=region,
-            )
-            for name, (url, region) in addresses.items()
-        ]
-
-
 def jobs_of(simulator: RunningSimulator, endpoints: dict[str, Endpoint]) -> list[Job]:
+    urls = {"no-name": NO_NAME, **simulator.address.regions}
     for name, (way, _) in CASES.items():
         if way.kind is not None:
             simulator.switch_on(str(way.kind), endpoints[name].id, **way.options)
     return [
         Job(
             name=name,
-            endpoint=endpoints[name],
-            region=simulator.region(REGION),
+            base_url=base_url_in(
+                endpoints[name], Region(name=way.door, simulator_url=urls[way.door])
+            ),
+            protocol=protocol,
+            limits=way.limits,
             requests=way.requests,
             output_tokens=way.output_tokens,
             alone=way.requests > 1 or way.options.get("how") in MUCH_WORK,
         )
-        for name, (way, _) in CASES.items()
+        for name, (way, protocol) in CASES.items()
     ]
 
 
 @pytest.fixture(scope="module")
-def watched(tmp_path_factory) -> Watched:
-    folder = tmp_path_factory.mktemp("tls")
+def watched() -> Watched:
     endpoints = {name: endpoint_of(way, protocol) for name, (way, protocol) in CASES.items()}
     with (
-        running_simulator(*endpoints.values(), regions=(REGION,)) as simulator,
-        jobs_before_http(folder) as others,
+        short_folder() as folder,
+        embedded_broker() as broker,
+        running_simulator(
+            *endpoints.values(), regions=(REGION,), doors=doors_of(folder / "tls")
+        ) as simulator,
     ):
-        return watch_jobs([*others, *jobs_of(simulator, endpoints)], timeout_s=900)
+        jobs = jobs_of(simulator, endpoints)
+        ca_file = str(folder / "tls" / "ca.pem")
+        return watch_jobs(jobs, folder, broker=broker, ca_file=ca_file, timeout_s=300)
 
 
 def told_of(watched: Watched, name: str) -> Told:
@@ -249,11 +224,18 @@ def test_what_a_provider_does_has_its_outcome(watched, name):
     assert told.outcomes == (way.outcome,) * way.requests, told
 
 
-@pytest.mark.parametrize("name", BEFORE_HTTP)
-def test_what_happens_before_http_has_its_outcome(watched, name):
-    told = told_of(watched, name)
+@pytest.mark.parametrize(
+    "region",
+    [
+        Region(name=REGION, ca_file="/nowhere/ca.pem"),
+        Region(name=REGION, proxy_url="http://127.0.0.1:1"),
+    ],
+    ids=["an authority's file that is not there", "a proxy that is not there"],
+)
+def test_what_is_wrong_with_the_region_is_our_own_fault(region):
+    timing = probe_once("https://localhost:1/v1", region=region)
 
-    assert told.outcomes == (BEFORE_HTTP[name],), told
+    assert timing.outcome is Outcome.INTERNAL
 
 
 @pytest.mark.parametrize(
@@ -277,7 +259,7 @@ def test_a_bound_ends_what_has_no_end(watched, name, bound, tokens):
 
 
 def test_every_outcome_is_produced():
-    assert {way.outcome for way in WAYS} | set(BEFORE_HTTP.values()) == set(Outcome)
+    assert {way.outcome for way in WAYS} == set(Outcome) - {Outcome.INTERNAL}
 
 
 def test_every_fault_of_the_simulator_has_its_outcome():
@@ -285,7 +267,7 @@ def test_every_fault_of_the_simulator_has_its_outcome():
     assert {way.options.get("how") for way in WAYS} - {None} == {str(how) for how in How}
 
 
-def test_memory_stays_small_through_all_of_it(watched, record_testsuite_property):
+def test_a_worker_and_its_reader_stay_small_through_all_of_it(watched, record_testsuite_property):
     record_testsuite_property("peak_pss_mb", round(watched.peak_bytes / 2**20, 1))
 
     assert 0 < watched.peak_bytes < MAX_PSS_BYTES, watched.peak_in
