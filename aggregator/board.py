@@ -80,6 +80,7 @@ class Board:
 class Filter:
     """What of the board is asked for; an empty set asks for all."""
 
+    endpoints: frozenset[str] = frozenset()
     models: frozenset[str] = frozenset()
     providers: frozenset[str] = frozenset()
     precisions: frozenset[str] = frozenset()

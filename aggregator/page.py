@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 
 from aggregator.board import Board, BoardEndpoint, BoardModel, BoardSeries
 from aggregator.cells import Cell, State, Statistic
+from aggregator.places import endpoint_address, model_address
 from aggregator.remarks import Remark, remarks_of
 from aggregator.standing import RegionStanding, RegionState
 from pacewatch.words.flag import Figure
@@ -70,11 +71,19 @@ class Moment:
     """RFC 3339; None: there is no moment."""
 
 
+def moment_of(moment: datetime | None, now: datetime) -> Moment:
+    """Return a moment as a page tells it."""
+    exact = None if moment is None else to_rfc3339(moment)
+    return Moment(text=age_text(moment, now), exact=exact)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
     """One endpoint."""
 
     endpoint: str
+    address: str
+    """Of its own page."""
     provider: str
     details: str
     """What tells it from others of the same provider."""
@@ -94,6 +103,7 @@ class Section:
     """One model."""
 
     model: str
+    address: str
     summary: str
     lines: tuple[Line, ...]
 
@@ -126,6 +136,7 @@ def _section(model: BoardModel, choice: Choice, now: datetime) -> Section:
     )
     return Section(
         model=model.model,
+        address=model_address(model.model, workload=choice.workload, load=str(choice.load)),
         summary=_summary(len(chosen), speeds),
         lines=tuple(_line(endpoint, series, scale, now) for endpoint, series in chosen),
     )
@@ -151,9 +162,9 @@ def _drawn(series: BoardSeries) -> list[float]:
 def _line(endpoint: BoardEndpoint, series: BoardSeries, scale: Scale, now: datetime) -> Line:
     cell, facts = series.pooled, endpoint.facts
     speed = cell.statistics[Figure.SPEED]
-    newest = cell.newest_at
     return Line(
         endpoint=facts.endpoint,
+        address=endpoint_address(facts.endpoint, workload=series.workload, load=str(series.load)),
         provider=facts.provider_name,
         details=_details(endpoint),
         precision=facts.precision,
@@ -162,9 +173,7 @@ def _line(endpoint: BoardEndpoint, series: BoardSeries, scale: Scale, now: datet
         bar=_bar(series, scale),
         ttft=seconds_text(cell.statistics[Figure.TTFT].median),
         runs=count_text(cell.runs),
-        newest=Moment(
-            text=age_text(newest, now), exact=None if newest is None else to_rfc3339(newest)
-        ),
+        newest=moment_of(cell.newest_at, now),
         remarks=remarks_of(facts, series, now, endpoint.changes),
         simulated=endpoint.simulated,
     )

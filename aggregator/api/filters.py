@@ -15,7 +15,8 @@ Names = Annotated[list[Word] | None, Query(max_length=100)]
 """A filter that may be given several times; left out, it lets everything through."""
 
 
-def filter_of(  # noqa: PLR0913 - six filters
+def filter_of(  # noqa: PLR0913 - seven filters
+    endpoint: Names = None,
     model: Names = None,
     provider: Names = None,
     precision: Names = None,
@@ -25,6 +26,7 @@ def filter_of(  # noqa: PLR0913 - six filters
 ) -> Filter:
     """Return the filter that a query asks for."""
     return Filter(
+        endpoints=frozenset(endpoint or ()),
         models=frozenset(model or ()),
         providers=frozenset(provider or ()),
         precisions=frozenset(precision or ()),

@@ -1,18 +1,51 @@
 """Pages of single things: a run, an endpoint, a model; complete without scripts."""
 
 from datetime import datetime
+from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
 from fastapi.responses import Response
 
-from aggregator.api.centre import AtCentre
+from aggregator.api.centre import AtCentre, Centre
 from aggregator.api.html import Missing, answered, made_at, rendered
 from aggregator.db import Connection
+from aggregator.endpoint_page import endpoint_page
+from aggregator.one_endpoint import read_endpoint
 from aggregator.run_page import run_page
 from aggregator.runs import read_run
+from pacewatch.words.slot import Load
 
 router = APIRouter(include_in_schema=False)
+
+
+Word = Annotated[str, Query(max_length=200)]
+
+
+def _plain(word: str) -> str:
+    """Return a name without what Postgres does not take in a text."""
+    return word.replace("\0", "")
+
+
+def _series(centre: Centre, workload: str, load: str) -> tuple[str, Load]:
+    """Return the workload and load that are chosen; what is not told or not known is the usual."""
+    usual = centre.fleet.schedule.workloads[0]
+    return _plain(workload) or usual, Load(load) if load in set(Load) else Load.SINGLE
+
+
+@router.get("/endpoints/{id:path}")
+def endpoint(id: str, centre: AtCentre, workload: Word = "", load: Word = "") -> Response:
+    """Return an endpoint with its series of a workload and load in every region."""
+    fleet, series = centre.fleet, _series(centre, workload, load)
+
+    def write(connection: Connection, now: datetime) -> str:
+        found = read_endpoint(connection, fleet, _plain(id), series, now)
+        if found is None:
+            raise Missing(f"No endpoint is called \u201c{id}\u201d here.")
+        page = endpoint_page(found, fleet, *series)
+        return rendered("endpoint.html", simulated=page.simulated, made=made_at(now), page=page)
+
+    return answered(centre, write)
 
 
 @router.get("/runs/{id}")

@@ -13,6 +13,7 @@ left join endpoint using (endpoint)
 join timing on timing.run_id = run.run_id and timing.slot_at = run.slot_at
 where run.slot_at >= %(since)s and run.slot_at < %(until)s
   and timing.slot_at >= %(since)s and timing.slot_at < %(until)s
+  and (%(endpoints)s::text[] = '{}' or series.endpoint = any(%(endpoints)s))
   and (%(models)s::text[] = '{}' or endpoint.model = any(%(models)s))
   and (%(providers)s::text[] = '{}' or endpoint.provider = any(%(providers)s))
   and (%(precisions)s::text[] = '{}' or endpoint.precision = any(%(precisions)s))

@@ -15,10 +15,12 @@ where %(endpoints)s::text[] is null or endpoint = any(%(endpoints)s)
 order by endpoint
 
 -- name: select_board_models
--- the models that are on the board, with how many endpoints they have; an empty filter asks for all
+-- the models that are on the board, with how many endpoints they have; an empty filter asks for
+-- all. An endpoint that is no longer probed is there while its window lasts, or asked for by its id
 select model, count(*) as endpoints
 from endpoint e
 where (%(models)s::text[] = '{}' or e.model = any(%(models)s))
+  and (%(endpoints)s::text[] = '{}' or e.endpoint = any(%(endpoints)s))
   and (%(providers)s::text[] = '{}' or e.provider = any(%(providers)s))
   and (%(precisions)s::text[] = '{}' or e.precision = any(%(precisions)s))
   and e.model collate "C" > %(after)s
@@ -29,7 +31,7 @@ where (%(models)s::text[] = '{}' or e.model = any(%(models)s))
       and (%(regions)s::text[] = '{}' or s.region = any(%(regions)s))
       and (%(workloads)s::text[] = '{}' or s.workload = any(%(workloads)s))
       and (%(loads)s::text[] = '{}' or s.load = any(%(loads)s))
-      and (e.active or st.newest_at > %(since)s))
+      and (e.active or st.newest_at > %(since)s or e.endpoint = any(%(endpoints)s)))
 group by model
 order by model collate "C"
 
@@ -38,12 +40,13 @@ select s.*
 from series_shown s
 join endpoint e using (endpoint)
 where e.model = any(%(shown)s)
+  and (%(endpoints)s::text[] = '{}' or e.endpoint = any(%(endpoints)s))
   and (%(providers)s::text[] = '{}' or e.provider = any(%(providers)s))
   and (%(precisions)s::text[] = '{}' or e.precision = any(%(precisions)s))
   and (%(regions)s::text[] = '{}' or s.region = any(%(regions)s))
   and (%(workloads)s::text[] = '{}' or s.workload = any(%(workloads)s))
   and (%(loads)s::text[] = '{}' or s.load = any(%(loads)s))
-  and (e.active or s.newest_at > %(since)s)
+  and (e.active or s.newest_at > %(since)s or e.endpoint = any(%(endpoints)s))
 order by s.endpoint collate "C", s.region collate "C", s.workload, s.load, s.simulated
 
 -- name: select_series_page
@@ -53,6 +56,7 @@ from series_shown s
 join endpoint e using (endpoint)
 where s.series_id > %(after)s
   and (%(models)s::text[] = '{}' or e.model = any(%(models)s))
+  and (%(endpoints)s::text[] = '{}' or e.endpoint = any(%(endpoints)s))
   and (%(providers)s::text[] = '{}' or e.provider = any(%(providers)s))
   and (%(precisions)s::text[] = '{}' or e.precision = any(%(precisions)s))
   and (%(regions)s::text[] = '{}' or s.region = any(%(regions)s))

@@ -9,10 +9,13 @@ import pytest
 from fastapi.testclient import TestClient
 from support.boards import HOSTILE, board_fleet, filled_pool
 from support.records import NOON, make_slot, plan, push, record_of
+from support.seed import insert
 from support.servers import fresh_database
 from support.timings import make_chunks, make_timing
 
 from aggregator.api.app import create_app
+from aggregator.endpoint_page import endpoint_page
+from aggregator.one_endpoint import read_endpoint
 from aggregator.partitions import drop_old_days
 from pacewatch.words.flag import Flag
 from pacewatch.words.outcome import Decline, Outcome
@@ -38,7 +41,8 @@ def slots(pool):
     made = (n for n in range(1, 60))
 
     def take(at=NOON, **fields):
-        slot = make_slot(at - timedelta(seconds=next(made)), **fields)
+        moment = at - timedelta(seconds=next(made))
+        slot = make_slot(moment, endpoint="nvidia/gpt-oss-120b", **fields)
         with pool.connection() as connection:
             plan(connection, slot)
         return slot
@@ -69,6 +73,42 @@ class Seen(HTMLParser):
         return [attributes["href"] for attributes in self.every("a")]
 
 
+def insert_change(connection, **fields):
+    insert(
+        connection,
+        "provider_change",
+        {
+            "endpoint": "cerebras/gpt-oss-120b",
+            "facet": "fingerprint",
+            "value": "fp_2",
+            "before": "fp_1",
+            "changed_at": NOON,
+            "noted_at": NOON,
+        }
+        | fields,
+    )
+
+
+def insert_incident(connection, endpoint, since):
+    row = connection.execute(
+        "insert into incident (provider, region, trouble, class, state, importance, simulated,"
+        " since, opened_at, confirmed_at) values ('cerebras', '', 'output_speed', 'provider',"
+        " 'confirmed', 'page', true, %(since)s, %(since)s, %(since)s) returning incident_id",
+        {"since": since},
+    ).fetchone()
+    insert(
+        connection,
+        "incident_endpoint",
+        {
+            "incident_id": row["incident_id"],
+            "endpoint": endpoint,
+            "trouble": "output_speed",
+            "ratio": 2.04,
+            "since": since,
+        },
+    )
+
+
 def seen(client, address, status=200):
     answer = client.get(address)
     assert answer.status_code == status
@@ -92,7 +132,7 @@ def test_a_runs_page_has_figures_timeline_request_id_and_the_providers_own_times
 
     page = seen(client, f"/runs/{slot.run_id}")
 
-    assert f"groq/gpt-oss-120b from {slot.region}, workload short, one request" in page.words
+    assert f"nvidia/gpt-oss-120b from {slot.region}, workload short, one request" in page.words
     assert "scheduled: planned by the schedule" in page.words
     assert "0 ok 200 ms 300 ms 10.0 400 ms 100 ms 3 coalesced" in page.words
     assert HOSTILE in page.words  # as text: the parser saw no tag in it
@@ -157,9 +197,100 @@ def test_what_nobody_ran_and_what_did_not_count_is_told(client, pool, slots):
     assert "came after the one that counts, and cost US$ 0.30." in page.words
 
 
+def test_an_endpoints_page_has_each_regions_medians_with_their_intervals(client):
+    page = seen(client, "/endpoints/cerebras/gpt-oss-120b")
+
+    assert "Cerebras serves gpt-oss-120b" in page.words
+    (all_regions,) = re.findall(r"all regions ([\d,]+) ([\d,]+)\u2013([\d,]+) 211 ms", page.words)
+    median, low, high = (int(text.replace(",", "")) for text in all_regions)
+    assert low < median < high
+    assert "eu-west 1,738 1,704\u20131,782" in page.words
+    assert "us-east 1,579" in page.words
+    assert "/models/gpt-oss-120b?workload=short&load=single" in page.links
+
+
+def test_each_run_is_a_dot_that_leads_to_it(client):
+    page = seen(client, "/endpoints/groq/gpt-oss-120b?load=parallel")
+
+    dots = [path["class"] for path in page.every("path") if path["class"].startswith("dot")]
+    assert dots.count("dot good") == 2 * (5 + 3)  # two figures; the latest two failed in us-east
+    assert dots.count("dot failed") == 2 * 2
+    linked = [link for link in page.links if link.startswith("/runs/")]
+    assert seen(client, linked[0]).words.count("10 requests at once") == 1
+
+
+def test_charts_of_runs_and_of_days_mark_where_definitions_and_the_provider_changed(pool, client):
+    with pool.connection() as connection, connection.transaction(force_rollback=True):
+        connection.execute(
+            "update run set definition = 2 where slot_at > %s", (NOON - timedelta(minutes=5),)
+        )
+        connection.execute(
+            "insert into day_stat select day, series_id, case when n > 3 then 1 else 2 end, 8, 8,"
+            " 8, 0, array[.1,.2,.3,.4,.5], 8, null, 0, array[10,20,30,40,50], 8, null, 0, null, 0"
+            " from series, generate_series(1, 7) as n,"
+            " lateral (select %s::date - n as day) as its"
+            " where endpoint = 'cerebras/gpt-oss-120b'",
+            (NOON.date(),),
+        )
+        insert_change(connection, changed_at=NOON - timedelta(minutes=9))
+        found = read_endpoint(
+            connection, board_fleet(), "cerebras/gpt-oss-120b", ("short", Load.SINGLE), NOON
+        )
+    assert found is not None
+
+    (place, _) = endpoint_page(found, board_fleet(), "short", Load.SINGLE).places
+    for charted in place.figures:
+        assert [rule.kind for rule in charted.runs.rules] == ["definition", "change"]
+        assert [rule.kind for rule in charted.days.rules] == ["definition", "change"]
+        assert charted.days.line.count("L") == 6
+        assert "version 1 until here" in charted.runs.rules[0].text
+
+
+def test_a_verdict_and_the_incidents_of_an_endpoint_are_told(pool):
+    endpoint = "cerebras/gpt-oss-120b"
+    with pool.connection() as connection, connection.transaction(force_rollback=True):
+        for region in ("", "us-east"):
+            connection.execute(
+                "insert into verdict (endpoint, region, verdict, since, speed_ratio, judged_at)"
+                " values (%s, %s, 'slow', %s, 2.04, %s)",
+                (endpoint, region, NOON - timedelta(minutes=20), NOON),
+            )
+        insert_incident(connection, endpoint, since=NOON - timedelta(minutes=20))
+        found = read_endpoint(connection, board_fleet(), endpoint, ("short", Load.SINGLE), NOON)
+    assert found is not None
+
+    page = endpoint_page(found, board_fleet(), "short", Load.SINGLE)
+    told = "slow for 20 min: output 2.0 times slower than usual"
+    assert page.verdict is not None
+    assert page.verdict.text == told
+    assert [line.remarks[0].text for line in page.lines] == ["ok", "ok", told]
+    (incident,) = page.incidents
+    assert incident.text == "tokens come more slowly than usual, 2.0 times (provider)"
+
+
+def test_an_endpoint_that_was_never_measured_says_so(client):
+    page = seen(client, "/endpoints/inception/mercury-2")
+
+    assert "Nothing measured within the window." in page.words
+    assert page.every("svg") == []
+    assert (
+        "It is not measured with workload xlong"
+        in seen(client, "/endpoints/inception/mercury-2?workload=xlong").words
+    )
+
+
+def test_an_id_with_its_precision_and_variant_is_found_escaped_in_an_address(client):
+    page = seen(client, "/")
+    (address,) = [link for link in page.links if link.startswith("/endpoints/own/")]
+
+    assert address.startswith("/endpoints/own/gpt-oss-120b%40fp8%23lab?")
+    assert f"{HOSTILE} serves gpt-oss-120b" in seen(client, address).words
+
+
 @pytest.mark.parametrize(
     ("address", "told"),
     [
+        ("/endpoints/nobody/nothing", "No endpoint is called \u201cnobody/nothing\u201d here"),
         ("/runs/8d7fbd4e-3c4c-4a36-8ee4-77fd7ac7a2f1", "was never planned, or is no longer kept"),
         ("/runs/run-7", "\u201crun-7\u201d is no id of a run"),
     ],

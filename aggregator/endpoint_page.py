@@ -1,0 +1,302 @@
+"""One endpoint as a person reads it: medians of each region, charts, changes, runs. Pure."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from aggregator.board import BoardSeries
+from aggregator.cells import Cell, Statistic
+from aggregator.endpoint_charts import Place, places_of
+from aggregator.one_endpoint import Believed, EndpointIncident, OneEndpoint, Point
+from aggregator.page import Moment, Tab, moment_of
+from aggregator.places import endpoint_address, incident_address, model_address, run_address
+from aggregator.remarks import Remark, Tone, remarks_of
+from aggregator.request_facts import Fact
+from pacewatch.words.flag import Figure
+from pacewatch.words.fleet import Fleet
+from pacewatch.words.outcome import outcome_text
+from pacewatch.words.slot import Load
+from pacewatch.words.text import (
+    age_text,
+    count_text,
+    seconds_text,
+    span_text,
+    speed_text,
+    usd_text,
+    word_text,
+)
+from pacewatch.words.verdict import TROUBLE_MEANINGS, VERDICT_MEANINGS, Trouble, Verdict
+
+MOST_NEWEST = 20
+"""Runs that are listed."""
+
+_TONES = {
+    Verdict.OK: Tone.FINE,
+    Verdict.LEARNING: Tone.QUIET,
+    Verdict.SILENT: Tone.WARN,
+    Verdict.SLOW: Tone.BAD,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatisticText:
+    """A median with its interval."""
+
+    median: str
+    interval: str
+    """Empty where there is none."""
+    title: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FigureLine:
+    """The figures of one region, or of all."""
+
+    where: str
+    speed: StatisticText
+    ttft: StatisticText
+    answer: StatisticText
+    whole: StatisticText
+    runs: str
+    good: str
+    newest: Moment
+    remarks: tuple[Remark, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunLine:
+    """One of the newest runs."""
+
+    address: str
+    at: Moment
+    region: str
+    purpose: str
+    outcome: str
+    good: bool
+    speed: str
+    ttft: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeLine:
+    """One thing that the provider changed."""
+
+    at: Moment
+    what: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IncidentLine:
+    """One incident of the endpoint."""
+
+    address: str
+    since: Moment
+    text: str
+    state: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndpointPage:
+    """All that stands on the page of an endpoint."""
+
+    endpoint: str
+    provider: str
+    model: str
+    model_address: str
+    simulated: bool
+    facts: tuple[Fact, ...]
+    workloads: tuple[Tab, ...]
+    loads: tuple[Tab, ...]
+    verdict: Remark | None
+    """Over all regions; None before the first judgement."""
+    empty: str
+    """What stands in place of figures where there are none."""
+    lines: tuple[FigureLine, ...]
+    places: tuple[Place, ...]
+    window: str
+    changes: tuple[ChangeLine, ...]
+    incidents: tuple[IncidentLine, ...]
+    newest: tuple[RunLine, ...]
+
+
+def endpoint_page(found: OneEndpoint, fleet: Fleet, workload: str, load: Load) -> EndpointPage:
+    """Return the page of an endpoint whose series of the workload and load were read."""
+    now, facts = found.board.at, found.facts
+    believed = {one.region: one for one in found.believed}
+    return EndpointPage(
+        endpoint=facts.endpoint,
+        provider=facts.provider_name,
+        model=facts.model,
+        model_address=model_address(facts.model, workload=workload, load=str(load)),
+        simulated=found.board.simulated,
+        facts=tuple(_facts(found)),
+        workloads=_workload_tabs(found, workload, load),
+        loads=_load_tabs(found, fleet, workload, load),
+        verdict=_verdict(believed[""], now) if "" in believed else None,
+        empty=_empty(found, workload, load),
+        lines=tuple(_lines(found, believed, now)),
+        places=places_of(found, load),
+        window=span_text(found.board.window.total_seconds()),
+        changes=tuple(_changes(found, now)),
+        incidents=tuple(_incident(one, now) for one in found.incidents),
+        newest=_newest(found, now),
+    )
+
+
+def _facts(found: OneEndpoint) -> Iterator[Fact]:
+    facts = found.facts
+    told = {
+        "provider": facts.provider_name,
+        "precision": facts.precision,
+        "location": facts.location,
+        "account": facts.account,
+        "tier": facts.tier,
+        "protocol": facts.protocol,
+        "host": facts.base_host,
+        "importance": facts.importance,
+        "price of a million tokens in": usd_text(facts.price_input_usd),
+        "out": usd_text(facts.price_output_usd),
+        "probed": "yes" if facts.active else "no longer",
+    }
+    yield from (Fact(name=name, text=text) for name, text in told.items() if text)
+
+
+def _empty(found: OneEndpoint, workload: str, load: Load) -> str:
+    if found.shown is None:
+        return f"It is not measured with workload {workload} and load {load}."
+    if not any(cell.runs for cell in found.shown.series[0].regions.values()):
+        return "Nothing measured within the window."
+    return ""
+
+
+def _workload_tabs(found: OneEndpoint, workload: str, load: Load) -> tuple[Tab, ...]:
+    if len(found.board.workloads) < 2:
+        return ()
+    endpoint = found.facts.endpoint
+    return tuple(
+        Tab(
+            text=name,
+            address=endpoint_address(endpoint, workload=name, load=str(load)),
+            chosen=name == workload,
+        )
+        for name in found.board.workloads
+    )
+
+
+def _load_tabs(found: OneEndpoint, fleet: Fleet, workload: str, load: Load) -> tuple[Tab, ...]:
+    names = {
+        Load.SINGLE: "one request",
+        Load.PARALLEL: f"{fleet.schedule.parallel_requests} at once",
+    }
+    return tuple(
+        Tab(
+            text=names[one],
+            address=endpoint_address(found.facts.endpoint, workload=workload, load=str(one)),
+            chosen=one is load,
+        )
+        for one in Load
+    )
+
+
+def _verdict(believed: Believed, now: datetime) -> Remark:
+    known = believed.verdict in set(Verdict)
+    verdict = Verdict(believed.verdict) if known else Verdict.LEARNING
+    ratios = [
+        f"{what} {ratio:.1f} times slower than usual"
+        for what, ratio in (
+            ("first token", believed.ttft_ratio),
+            ("output", believed.speed_ratio),
+        )
+        if ratio is not None and verdict is Verdict.SLOW and ratio >= 1.05
+    ]
+    told = ", ".join(ratios) or VERDICT_MEANINGS[verdict]
+    text = f"{word_text(believed.verdict)} for {age_text(believed.since, now)}: {told}"
+    return Remark(tone=_TONES.get(verdict, Tone.BAD), text=text)
+
+
+def _lines(
+    found: OneEndpoint, believed: dict[str, Believed], now: datetime
+) -> Iterator[FigureLine]:
+    if found.shown is None:
+        return
+    series = found.shown.series[0]
+    if len(series.regions) > 1:
+        yield _line("all regions", series.pooled, remarks_of(found.facts, series, now), now)
+    for region, cell in series.regions.items():
+        alone = BoardSeries(
+            workload=series.workload, load=series.load, pooled=cell, regions={region: cell}
+        )
+        said = remarks_of(found.facts, alone, now)
+        if region in believed:
+            said = (_verdict(believed[region], now), *(r for r in said if r.tone != Tone.FINE))
+        yield _line(region, cell, said, now)
+
+
+def _line(where: str, cell: Cell, remarks: tuple[Remark, ...], now: datetime) -> FigureLine:
+    found = cell.statistics
+    return FigureLine(
+        where=where,
+        speed=_statistic(found[Figure.SPEED], Figure.SPEED),
+        ttft=_statistic(found[Figure.TTFT], Figure.TTFT),
+        answer=_statistic(found[Figure.ANSWER], Figure.ANSWER),
+        whole=_statistic(found[Figure.END_TO_END], Figure.END_TO_END),
+        runs=count_text(cell.runs),
+        good=f"{cell.good:,} of {cell.requests:,}",
+        newest=moment_of(cell.newest_at, now),
+        remarks=remarks,
+    )
+
+
+def _statistic(statistic: Statistic, figure: Figure) -> StatisticText:
+    write = speed_text if figure is Figure.SPEED else seconds_text
+    percent = statistic.interval_percent
+    return StatisticText(
+        median=write(statistic.median),
+        interval="" if percent is None else f"{write(statistic.low)}\u2013{write(statistic.high)}",
+        title=f"{statistic.runs} runs" + ("" if percent is None else f", {percent} % interval"),
+    )
+
+
+def _changes(found: OneEndpoint, now: datetime) -> Iterator[ChangeLine]:
+    for change in found.changes:
+        yield ChangeLine(
+            at=moment_of(change.changed_at, now),
+            what=change.facet,
+            before=change.before,
+            after=change.value,
+        )
+
+
+def _incident(one: EndpointIncident, now: datetime) -> IncidentLine:
+    known = one.trouble in set(Trouble)
+    trouble = TROUBLE_MEANINGS[Trouble(one.trouble)] if known else word_text(one.trouble)
+    times = "" if one.ratio is None else f", {one.ratio:.1f} times"
+    return IncidentLine(
+        address=incident_address(one.incident_id),
+        since=moment_of(one.since, now),
+        text=f"{trouble}{times} ({word_text(one.class_)})",
+        state=one.state,
+    )
+
+
+def _newest(found: OneEndpoint, now: datetime) -> tuple[RunLine, ...]:
+    points: Sequence[Point] = sorted(
+        (point for points in found.points.values() for point in points),
+        key=lambda point: (point.slot_at, str(point.run_id)),
+        reverse=True,
+    )
+    return tuple(
+        RunLine(
+            address=run_address(point.run_id),
+            at=moment_of(point.slot_at, now),
+            region=point.region,
+            purpose=point.purpose,
+            outcome=outcome_text(point.outcome),
+            good=point.outcome == "ok",
+            speed=speed_text(point.output_tokens_per_s),
+            ttft=seconds_text(point.ttft_s),
+        )
+        for point in points[:MOST_NEWEST]
+    )
