@@ -2,22 +2,20 @@
 
 import json
 import re
-import tomllib
 from pathlib import Path
 
 import pytest
 from support.answers import good_case
-from support.catalog_page import endpoint_table, provider_table
 from support.guide import copy_tree, follow, page, run_in
 from support.replay import replay
+from support.simulator import running_simulator
 
 from pacewatch.catalog import parse_catalog
 
 PACKAGES = ("pacewatch", "probe", "aggregator", "dashboards")
 
 MEASURE = """
-import asyncio, json
-from support.probing import probe
+import json, subprocess, sys
 from support.simulator import make_endpoint, running_simulator
 from pacewatch.words.endpoint import Protocol
 
@@ -26,15 +24,17 @@ endpoint = make_endpoint(
     tokens_per_s=300.0,
 )
 with running_simulator(endpoint, regions=("eu-west",)) as simulator:
-    run = probe(
-        endpoint.base_url, region=simulator.region("eu-west"), key=None, id=endpoint.id,
-        provider=endpoint.provider, provider_model=endpoint.provider_model,
-        protocol=endpoint.protocol, auth=endpoint.auth,
-    )
+    words = [simulator.address.regions["eu-west"] + "/acme/v1" if "127.0.0.1" in word else word
+             for word in sys.argv[1:]]
+    command = [sys.executable, "-m", "pacewatch", *words, "--json"]
+    done = subprocess.run(command, capture_output=True)
     sent = simulator.settled_answers()[-1]
-(timing,) = run.timings
-print(json.dumps([timing.outcome, sum(timing.chunks.tokens), sent["tokens"]]))
+(request,) = json.loads(done.stdout)["requests"]
+print(json.dumps([request["outcome"], sum(request["chunks"]["tokens"]), sent["tokens"]]))
 """
+"""Measures, as the page's command says, a server of the simulator's."""
+
+A_FEW_FAULTS = "plain and (two-words or none-1 or fail-503 or overloaded or filter or garbage)"
 
 
 @pytest.fixture(scope="module")
@@ -46,28 +46,39 @@ def with_protocol(tmp_path_factory) -> Path:
     return tree
 
 
-def test_the_pages_protocol_is_read_and_spoken(with_protocol):
-    done = run_in(with_protocol, "-c", MEASURE)
-
-    outcome, counted, sent = json.loads(done.stdout or "[0, 0, 0]")
-    assert outcome == "ok", done.stderr
-    assert counted == sent > 0
+def run_tests(tree: Path, *words: str) -> None:
+    done = run_in(tree, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *words)
+    assert done.returncode == 0, done.stdout
 
 
-def test_the_checks_that_the_page_ends_with_find_the_protocol_whole(with_protocol):
-    done = run_in(
+def test_the_checks_of_the_page_find_the_protocol_whole(with_protocol):
+    run_tests(
         with_protocol,
-        *("-m", "pytest", "-q", "-p", "no:cacheprovider"),
         *("tests/unit/probe/protocols/test_table.py", "tests/unit/sim/test_voices.py"),
     )
 
-    assert done.returncode == 0, done.stdout
+
+def test_the_pages_transcript_and_every_kind_of_fault_are_probed_in_the_protocol(with_protocol):
+    folder = "tests/integration/probe"
+    run_tests(
+        with_protocol,
+        *(f"{folder}/test_cases.py", f"{folder}/test_every_outcome.py", "-k", A_FEW_FAULTS),
+    )
+
+
+def test_the_pages_command_measures_the_protocol(with_protocol):
+    (words,) = re.findall(r"^pacewatch (probe .*)$", page("how-to/add-a-protocol.md"), re.MULTILINE)
+    done = run_in(with_protocol, "-c", MEASURE, *words.split())
+
+    outcome, counted, sent = json.loads(done.stdout or "[0, 0, 0]")
+    assert outcome == "ok", done.stderr
+    assert counted == sent == 300
 
 
 def test_a_server_of_ones_own_is_checked_planned_and_measured_as_the_page_says(tmp_path):
     text = page("how-to/add-a-provider.md")
     (block,) = re.findall(r"^```toml\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
-    (words,) = re.findall(r"^pacewatch (probe .*)$", text, re.MULTILINE)
+    (words,) = re.findall(r"^pacewatch (probe .*)$", text, re.MULTILINE)  # not the one indented
     with replay(good_case()) as served:
         port = str(served.port)
         (tmp_path / "pacewatch.toml").write_text(block.replace("9911", port))
@@ -83,31 +94,75 @@ def test_a_server_of_ones_own_is_checked_planned_and_measured_as_the_page_says(t
     assert len(served.asked) == 1
 
 
+KEY = "test-key-0123456789"
+
+
 @pytest.fixture(scope="module")
 def provider_file() -> str:
     """The file of a provider that the page shows."""
-    text = page("how-to/add-a-provider.md")
-    (block,) = re.findall(r"^   ```toml\n(.*?)^   ```", text, re.MULTILINE | re.DOTALL)
+    return block_of("toml")
+
+
+def block_of(kind: str) -> str:
+    """What the page shows in the steps for everybody."""
+    (block,) = re.findall(
+        rf"^   ```{kind}\n(.*?)^   ```",
+        page("how-to/add-a-provider.md"),
+        re.MULTILINE | re.DOTALL,
+    )
     return re.sub("^   ", "", block, flags=re.MULTILINE)
 
 
-def test_a_provider_of_the_page_is_known_to_check_and_plan(tmp_path, provider_file):
-    tree = copy_tree(tmp_path, *PACKAGES)
+def with_provider(tree: Path, provider_file: str) -> Path:
+    """A copy of the tree in which the file and the rows of the page have been added."""
+    copy_tree(tree, *PACKAGES, "tests", "docs", "pyproject.toml")
     (tree / "pacewatch/providers/acme.toml").write_text(provider_file)
-    key = {"PACEWATCH_ACME_API_KEY": "test-key-0123456789"}
+    catalog = tree / "docs/reference/catalog.md"
+    lines = catalog.read_text().split("\n")
+    for row in block_of("text").splitlines():
+        cells = row.count("|")
+        like = [n for n, line in enumerate(lines) if line.startswith("| `") and is_alike(line, row)]
+        place = next((n for n in like if lines[n] > row), like[-1] + 1)
+        assert lines[place].count("|") == cells
+        lines.insert(place, row)
+    catalog.write_text("\n".join(lines))
+    return tree
+
+
+def is_alike(line: str, row: str) -> bool:
+    """Tell whether a line is of the row's table: of as many cells, with ids of that form."""
+    first, other = line.split("|")[1], row.split("|")[1]
+    return line.count("|") == row.count("|") and ("/" in first) == ("/" in other)
+
+
+def test_a_provider_of_the_page_goes_through_every_step_to_its_first_measurement(
+    tmp_path, provider_file
+):
+    tree = with_provider(tmp_path, provider_file)
+    run_tests(tree, "tests/unit/pacewatch/test_catalog.py")
+    key = {"PACEWATCH_ACME_API_KEY": KEY}
     checked = run_in(tree, "-m", "pacewatch", "check", **key)
     planned = run_in(tree, "-m", "pacewatch", "plan", "--json", **key)
+    (endpoint,) = [
+        one
+        for one in parse_catalog({"acme": provider_file}).endpoints.values()
+        if one.provider == "acme"
+    ]
+    with running_simulator(endpoint, regions=("eu-west",)) as simulator:
+        address = simulator.address.regions["eu-west"] + "/acme/v1"
+        moved = provider_file.replace(endpoint.base_url, address)
+        (tree / "pacewatch/providers/acme.toml").write_text(moved)
+        (words,) = re.findall(
+            r"^   pacewatch (probe .*)$", page("how-to/add-a-provider.md"), re.MULTILINE
+        )
+        measured = run_in(tree, "-m", "pacewatch", *words.split(), **key)
+        unkeyed = run_in(tree, "-m", "pacewatch", *words.split())
+        (answer,) = simulator.settled_answers()
 
     assert checked.returncode == 0, checked.stderr
     assert "acme/gpt-oss-120b@fp8" in planned.stdout
-    assert "test-key" not in checked.stdout + planned.stdout
-
-
-def test_a_provider_of_the_page_has_its_rows_in_both_tables(provider_file):
-    catalog = parse_catalog({"acme": provider_file})
-
-    assert "| `acme` | Acme | openai-chat |" in provider_table(catalog)
-    assert "| `acme/gpt-oss-120b@fp8` | `acme/gpt-oss-120b` | yes | 300.0 |" in endpoint_table(
-        catalog
-    )
-    assert tomllib.loads(provider_file)["endpoint"][0]["price"]["source"]
+    assert measured.returncode == 0, measured.stdout + measured.stderr
+    assert "Time to first token" in measured.stdout
+    assert (answer["endpoint"], answer["end"]) == ("acme/gpt-oss-120b@fp8", "complete")
+    assert unkeyed.returncode == 2
+    assert KEY not in checked.stdout + planned.stdout + measured.stdout

@@ -9,7 +9,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 
-_FILE = re.compile(r"^A new file `([\w/]+\.py)`.*?^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+_FILE = re.compile(
+    r"^A new file `([\w/.-]+)`.*?^```(?:python|json)\n(.*?)^```", re.MULTILINE | re.DOTALL
+)
 _LINE = re.compile(r"^Add `(.+?)` to `(\w+)` in `([\w/]+\.py)`\.", re.MULTILINE)
 _IMPORT = re.compile(r"^Import it there: `(.+?)`\.", re.MULTILINE)
 
@@ -37,6 +39,7 @@ def follow(text: str, tree: Path) -> None:
     edited = tree
     for step in sorted(steps, key=lambda found: found.start()):
         if step.re is _FILE:
+            (tree / step[1]).parent.mkdir(exist_ok=True)
             (tree / step[1]).write_text(step[2], encoding="utf-8")
         elif step.re is _LINE:
             edited = tree / step[3]

@@ -176,7 +176,8 @@ def endpoint_of(way: Way, protocol: Protocol) -> Endpoint:
 
 def jobs_of(simulator: RunningSimulator, endpoints: dict[str, Endpoint]) -> list[Job]:
     urls = {"no-name": NO_NAME, **simulator.address.regions}
-    for name, (way, _) in CASES.items():
+    chosen = {name: CASES[name] for name in endpoints}
+    for name, (way, _) in chosen.items():
         if way.kind is not None:
             simulator.switch_on(str(way.kind), endpoints[name].id, **way.options)
     return [
@@ -191,13 +192,19 @@ def jobs_of(simulator: RunningSimulator, endpoints: dict[str, Endpoint]) -> list
             output_tokens=way.output_tokens,
             alone=way.requests > 1 or way.options.get("how") in MUCH_WORK,
         )
-        for name, (way, protocol) in CASES.items()
+        for name, (way, protocol) in chosen.items()
     ]
 
 
 @pytest.fixture(scope="module")
-def watched() -> Watched:
-    endpoints = {name: endpoint_of(way, protocol) for name, (way, protocol) in CASES.items()}
+def watched(request) -> Watched:
+    asked_for = {item.name for item in request.session.items if item.path == request.path}
+    chosen = {
+        name
+        for name in CASES
+        if f"{test_what_a_provider_does_has_its_outcome.__name__}[{name}]" in asked_for
+    }
+    endpoints = {name: endpoint_of(*CASES[name]) for name in chosen or CASES}
     with (
         short_folder() as folder,
         embedded_broker() as broker,
