@@ -3,22 +3,21 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 
 from aggregator.board import BoardSeries
-from aggregator.cells import Cell, Statistic
 from aggregator.endpoint_charts import Place, places_of
+from aggregator.figure_lines import FigureLine, figure_line, series_tabs
 from aggregator.one_endpoint import Believed, EndpointIncident, OneEndpoint, Point
 from aggregator.page import Moment, Tab, moment_of
 from aggregator.places import endpoint_address, incident_address, model_address, run_address
 from aggregator.remarks import Remark, Tone, remarks_of
 from aggregator.request_facts import Fact
-from pacewatch.words.flag import Figure
 from pacewatch.words.fleet import Fleet
 from pacewatch.words.outcome import outcome_text
 from pacewatch.words.slot import Load
 from pacewatch.words.text import (
     age_text,
-    count_text,
     seconds_text,
     span_text,
     speed_text,
@@ -36,31 +35,6 @@ _TONES = {
     Verdict.SILENT: Tone.WARN,
     Verdict.SLOW: Tone.BAD,
 }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StatisticText:
-    """A median with its interval."""
-
-    median: str
-    interval: str
-    """Empty where there is none."""
-    title: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FigureLine:
-    """The figures of one region, or of all."""
-
-    where: str
-    speed: StatisticText
-    ttft: StatisticText
-    answer: StatisticText
-    whole: StatisticText
-    runs: str
-    good: str
-    newest: Moment
-    remarks: tuple[Remark, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,6 +99,9 @@ def endpoint_page(found: OneEndpoint, fleet: Fleet, workload: str, load: Load) -
     """Return the page of an endpoint whose series of the workload and load were read."""
     now, facts = found.board.at, found.facts
     believed = {one.region: one for one in found.believed}
+    workloads, loads = series_tabs(
+        partial(endpoint_address, facts.endpoint), found.board, fleet, workload, load
+    )
     return EndpointPage(
         endpoint=facts.endpoint,
         provider=facts.provider_name,
@@ -132,8 +109,8 @@ def endpoint_page(found: OneEndpoint, fleet: Fleet, workload: str, load: Load) -
         model_address=model_address(facts.model, workload=workload, load=str(load)),
         simulated=found.board.simulated,
         facts=tuple(_facts(found)),
-        workloads=_workload_tabs(found, workload, load),
-        loads=_load_tabs(found, fleet, workload, load),
+        workloads=workloads,
+        loads=loads,
         verdict=_verdict(believed[""], now) if "" in believed else None,
         empty=_empty(found, workload, load),
         lines=tuple(_lines(found, believed, now)),
@@ -171,35 +148,6 @@ def _empty(found: OneEndpoint, workload: str, load: Load) -> str:
     return ""
 
 
-def _workload_tabs(found: OneEndpoint, workload: str, load: Load) -> tuple[Tab, ...]:
-    if len(found.board.workloads) < 2:
-        return ()
-    endpoint = found.facts.endpoint
-    return tuple(
-        Tab(
-            text=name,
-            address=endpoint_address(endpoint, workload=name, load=str(load)),
-            chosen=name == workload,
-        )
-        for name in found.board.workloads
-    )
-
-
-def _load_tabs(found: OneEndpoint, fleet: Fleet, workload: str, load: Load) -> tuple[Tab, ...]:
-    names = {
-        Load.SINGLE: "one request",
-        Load.PARALLEL: f"{fleet.schedule.parallel_requests} at once",
-    }
-    return tuple(
-        Tab(
-            text=names[one],
-            address=endpoint_address(found.facts.endpoint, workload=workload, load=str(one)),
-            chosen=one is load,
-        )
-        for one in Load
-    )
-
-
 def _verdict(believed: Believed, now: datetime) -> Remark:
     known = believed.verdict in set(Verdict)
     verdict = Verdict(believed.verdict) if known else Verdict.LEARNING
@@ -223,7 +171,7 @@ def _lines(
         return
     series = found.shown.series[0]
     if len(series.regions) > 1:
-        yield _line("all regions", series.pooled, remarks_of(found.facts, series, now), now)
+        yield figure_line("all regions", series.pooled, remarks_of(found.facts, series, now), now)
     for region, cell in series.regions.items():
         alone = BoardSeries(
             workload=series.workload, load=series.load, pooled=cell, regions={region: cell}
@@ -231,32 +179,7 @@ def _lines(
         said = remarks_of(found.facts, alone, now)
         if region in believed:
             said = (_verdict(believed[region], now), *(r for r in said if r.tone != Tone.FINE))
-        yield _line(region, cell, said, now)
-
-
-def _line(where: str, cell: Cell, remarks: tuple[Remark, ...], now: datetime) -> FigureLine:
-    found = cell.statistics
-    return FigureLine(
-        where=where,
-        speed=_statistic(found[Figure.SPEED], Figure.SPEED),
-        ttft=_statistic(found[Figure.TTFT], Figure.TTFT),
-        answer=_statistic(found[Figure.ANSWER], Figure.ANSWER),
-        whole=_statistic(found[Figure.END_TO_END], Figure.END_TO_END),
-        runs=count_text(cell.runs),
-        good=f"{cell.good:,} of {cell.requests:,}",
-        newest=moment_of(cell.newest_at, now),
-        remarks=remarks,
-    )
-
-
-def _statistic(statistic: Statistic, figure: Figure) -> StatisticText:
-    write = speed_text if figure is Figure.SPEED else seconds_text
-    percent = statistic.interval_percent
-    return StatisticText(
-        median=write(statistic.median),
-        interval="" if percent is None else f"{write(statistic.low)}\u2013{write(statistic.high)}",
-        title=f"{statistic.runs} runs" + ("" if percent is None else f", {percent} % interval"),
-    )
+        yield figure_line(region, cell, said, now)
 
 
 def _changes(found: OneEndpoint, now: datetime) -> Iterator[ChangeLine]:

@@ -115,6 +115,11 @@ def read_endpoint(
     )
 
 
+def has_model(connection: Connection, model: str) -> bool:
+    """Tell whether the centre ever probed an endpoint of the model."""
+    return bool(_dicts(connection, "find_model", model=model))
+
+
 def _points(
     connection: Connection, place: Mapping[str, str], *, since: datetime, now: datetime
 ) -> dict[str, list[Point]]:

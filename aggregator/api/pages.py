@@ -9,9 +9,11 @@ from fastapi.responses import Response
 
 from aggregator.api.centre import AtCentre, Centre
 from aggregator.api.html import Missing, answered, made_at, rendered
+from aggregator.board import Filter, read_board
 from aggregator.db import Connection
 from aggregator.endpoint_page import endpoint_page
-from aggregator.one_endpoint import read_endpoint
+from aggregator.model_page import model_page
+from aggregator.one_endpoint import has_model, read_endpoint
 from aggregator.run_page import run_page
 from aggregator.runs import read_run
 from pacewatch.words.slot import Load
@@ -44,6 +46,25 @@ def endpoint(id: str, centre: AtCentre, workload: Word = "", load: Word = "") ->
             raise Missing(f"No endpoint is called \u201c{id}\u201d here.")
         page = endpoint_page(found, fleet, *series)
         return rendered("endpoint.html", simulated=page.simulated, made=made_at(now), page=page)
+
+    return answered(centre, write)
+
+
+@router.get("/models/{id:path}")
+def model(id: str, centre: AtCentre, workload: Word = "", load: Word = "") -> Response:
+    """Return a model's endpoints side by side, with their series of a workload and load."""
+    fleet, series = centre.fleet, _series(centre, workload, load)
+    asked = Filter(
+        models=frozenset({_plain(id)}),
+        workloads=frozenset({series[0]}),
+        loads=frozenset({str(series[1])}),
+    )
+
+    def write(connection: Connection, now: datetime) -> str:
+        if not has_model(connection, _plain(id)):
+            raise Missing(f"No model is called \u201c{id}\u201d here.")
+        page = model_page(read_board(connection, fleet, asked, now), id, fleet, *series)
+        return rendered("model.html", simulated=page.simulated, made=made_at(now), page=page)
 
     return answered(centre, write)
 

@@ -39,3 +39,6 @@ join incident using (incident_id)
 where its.endpoint = %(endpoint)s and confirmed_at is not null
 order by its.since desc, incident_id desc, its.trouble
 limit %(limit)s;
+
+-- name: find_model
+select 1 as found from endpoint where model = %(model)s limit 1;

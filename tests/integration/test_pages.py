@@ -279,6 +279,23 @@ def test_an_endpoint_that_was_never_measured_says_so(client):
     )
 
 
+def test_a_models_page_has_its_endpoints_side_by_side_the_fastest_first(client):
+    page = seen(client, "/models/gpt-oss-120b")
+
+    assert "gpt-oss-120b 5 endpoints, 2 regions" in page.words
+    links = [link for link in page.links if link.startswith("/endpoints/")]
+    in_order = ("cerebras", "groq", "nvidia", "own", "deepinfra")
+    assert [link.split("/")[2] for link in links] == 3 * [*in_order]  # medians, two by region
+    assert "cerebras/gpt-oss-120b 1,738 1,704\u20131,782 1,579" in page.words
+    assert HOSTILE not in page.words  # endpoints stand here by their ids
+
+
+def test_a_model_without_such_a_series_says_so(client):
+    page = seen(client, "/models/gpt-oss-120b?workload=xlong&load=parallel")
+
+    assert "No endpoint of it is measured with workload xlong and load parallel." in page.words
+
+
 def test_an_id_with_its_precision_and_variant_is_found_escaped_in_an_address(client):
     page = seen(client, "/")
     (address,) = [link for link in page.links if link.startswith("/endpoints/own/")]
@@ -290,6 +307,7 @@ def test_an_id_with_its_precision_and_variant_is_found_escaped_in_an_address(cli
 @pytest.mark.parametrize(
     ("address", "told"),
     [
+        ("/models/none", "No model is called \u201cnone\u201d here"),
         ("/endpoints/nobody/nothing", "No endpoint is called \u201cnobody/nothing\u201d here"),
         ("/runs/8d7fbd4e-3c4c-4a36-8ee4-77fd7ac7a2f1", "was never planned, or is no longer kept"),
         ("/runs/run-7", "\u201crun-7\u201d is no id of a run"),
