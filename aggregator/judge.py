@@ -7,20 +7,25 @@ may tick at once, each may die at any moment, and a run is judged once.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from psycopg.types.json import Json, Jsonb
 
-from aggregator import verdicts
+from aggregator import probers, verdicts
+from aggregator.confirming import order
 from aggregator.db import Connection, Pool, queries, translated
 from aggregator.detect.evidence import Evidence
 from aggregator.detect.state import state_of, watch_of
 from aggregator.detect.watch import Change, Watch
 from aggregator.fleet_file import Orders
+from aggregator.follow import Case, follow
+from aggregator.incidents import close_lasting
 from aggregator.ruling import rules_of
 from aggregator.silence import Silent, find_silent
+from aggregator.surroundings import Surroundings
 from aggregator.voting import advice_of, ended_of, evidence_of
+from pacewatch.words.endpoint import Endpoint
 from pacewatch.words.verdict import Advice
 
 MOST_RUNS = 500
@@ -42,22 +47,26 @@ def judge_due(pool: Pool, orders: Orders, now: datetime) -> Judged:
 
     Raises StoreError.
     """
-    known = {endpoint.id for endpoint in orders.fleet.endpoints}
+    known = {endpoint.id: endpoint for endpoint in orders.fleet.endpoints}
     with translated(), pool.connection() as connection:
         with connection.transaction():
             _run(connection, "forget_others", endpoints=sorted(known))
         silent, told = find_silent(connection, orders, now)
         due = {row["endpoint"] for row in _rows(connection, "find_due", now=now)}
-        due |= {
-            endpoint
-            for endpoint in silent.keys() | told.keys()
-            if silent.get(endpoint, {}).keys() != told.get(endpoint, set())
-        }
+        doubted = probers.find_doubted(connection, orders, now)
+        close_lasting(connection, known.keys(), orders.fleet.schedule.day_s, now)
+    due |= {
+        endpoint
+        for endpoint in silent.keys() | told.keys()
+        if silent.get(endpoint, {}).keys() != told.get(endpoint, set())
+    }
+    surroundings = Surroundings(orders, doubted, now)
     judged = runs = 0
     turned: list[str] = []
-    for endpoint in sorted(due & known):
+    for endpoint in sorted(due & known.keys()):
         with translated(), pool.connection() as connection:
-            done = judge_one(connection, orders, endpoint, silent.get(endpoint, {}), now)
+            bench = Bench(connection, orders, surroundings, now)
+            done = bench.judge(known[endpoint], silent.get(endpoint, {}))
         if done is not None:
             judged, runs = judged + 1, runs + done[0]
             turned += (f"{endpoint} {one.turn} {one.trouble}" for one in done[1])
@@ -66,25 +75,55 @@ def judge_due(pool: Pool, orders: Orders, now: datetime) -> Judged:
     return Judged(endpoints=judged, runs=runs, turned=tuple(turned))
 
 
-def judge_one(
-    connection: Connection, orders: Orders, endpoint: str, silent: Silent, now: datetime
-) -> tuple[int, list[Change]] | None:
-    """Judge one endpoint in one transaction; return how many runs it took and what changed.
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """Where one endpoint after another is judged, at one moment."""
 
-    None where another judge is at it.
-    """
-    with connection.transaction():
-        _run(connection, "make_judgement", endpoint=endpoint, now=now)
-        held = _rows(connection, "lock_judgement", endpoint=endpoint)
-        if not held:
-            return None
-        watch = watch_of(held[0]["state"], rules_of(orders, endpoint))
-        rows = _rows(connection, "select_unjudged", endpoint=endpoint, most=MOST_RUNS)
-        changes = watch.take(_evidence(connection, endpoint, rows), now.timestamp())
-        _write(connection, endpoint, watch, silent, now)
-        runs = [row["run_id"] for row in rows]
-        _run(connection, "delete_unjudged", endpoint=endpoint, runs=runs)
-    return len(rows), changes
+    connection: Connection
+    orders: Orders
+    surroundings: Surroundings
+    now: datetime
+
+    def judge(self, endpoint: Endpoint, silent: Silent) -> tuple[int, list[Change]] | None:
+        """Judge an endpoint in one transaction; return how many runs it took and what changed.
+
+        None where another judge is at it.
+        """
+        connection, now = self.connection, self.now
+        with connection.transaction():
+            _run(connection, "make_judgement", endpoint=endpoint.id, now=now)
+            held = _rows(connection, "lock_judgement", endpoint=endpoint.id)
+            if not held:
+                return None
+            watch = watch_of(held[0]["state"], rules_of(self.orders, endpoint.id))
+            rows = _rows(connection, "select_unjudged", endpoint=endpoint.id, most=MOST_RUNS)
+            changes = watch.take(_evidence(connection, endpoint.id, rows), now.timestamp())
+            changes += watch.pass_time(now.timestamp())
+            if held[0]["accepted"]:
+                watch.accept()
+            self.surroundings.learn(endpoint.id, watch)
+            self._follow(endpoint, watch, changes, accepted=held[0]["accepted"])
+            _write(connection, endpoint.id, watch, silent, now)
+            runs = [row["run_id"] for row in rows]
+            _run(connection, "delete_unjudged", endpoint=endpoint.id, runs=runs)
+        return len(rows), changes
+
+    def _follow(
+        self, endpoint: Endpoint, watch: Watch, changes: list[Change], *, accepted: bool
+    ) -> None:
+        """Write what follows into the incidents, and order the probes that are due."""
+        connection, now = self.connection, self.now
+        case = Case(
+            endpoint=endpoint,
+            watch=watch,
+            changes=tuple(changes),
+            simulated=self.orders.fleet.simulated,
+            accepted=accepted,
+            attribute=lambda met: self.surroundings.sort(connection, endpoint, watch, met),
+        )
+        incident = follow(connection, case, now)
+        if incident is not None:
+            order(connection, self.orders, endpoint, watch, incident, now)
 
 
 def _evidence(
@@ -126,7 +165,7 @@ def _write(
         "note_judgement",
         endpoint=endpoint,
         state=Jsonb(state_of(watch)),
-        due_at=None,
+        due_at=None if watch.due_at is None else datetime.fromtimestamp(watch.due_at, UTC),
         now=now,
     )
 

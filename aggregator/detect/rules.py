@@ -68,6 +68,10 @@ class Rules:
     spacing_s: float = 2_880
     """Mean time between two scheduled or sentinel runs of the endpoint."""
 
+    def scaled(self, seconds: float) -> float:
+        """Return how long so much of a whole day is on a day of the schedule, seconds."""
+        return seconds * self.day_s / 86_400
+
 
 def make_rules(  # noqa: PLR0913 - what an endpoint is judged by
     regions: tuple[str, ...],

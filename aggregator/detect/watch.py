@@ -98,6 +98,19 @@ class Watch:
                 changes += self._take(run)
         return changes
 
+    def pass_time(self, now: float) -> list[Change]:
+        """End a suspicion that is old enough, though no run came; return what changed."""
+        return [] if self.suspicion is None else self._follow(self.suspicion, now)
+
+    @property
+    def due_at(self) -> float | None:
+        """Return when the watch is to be looked at again though no run comes; None: never."""
+        if self.suspicion is None:
+            return None
+        lasts = self.rules.scaled(ENDS_AFTER_S * (2 if self.suspicion.over else 1))
+        ends_at = self.suspicion.since + lasts
+        return min(ends_at, self.suspicion.due_at or ends_at) + 1.0
+
     def orders(self, now: float, allowed: int) -> list[Order]:
         """Return the confirming probes that should go out now, at most as many as are allowed;
         the last of those are for failures.
@@ -106,7 +119,7 @@ class Watch:
             return []
         if not self.suspicion.hard:
             allowed -= MOST_ORDERED
-        gap_s = min(SOFT_ROUND_S, self.rules.spacing_s / 3)
+        gap_s = min(self.rules.scaled(SOFT_ROUND_S), self.rules.spacing_s / 3)
         return next_round(self.suspicion, self.rules.regions, now, gap_s=gap_s, allowed=allowed)
 
     def alarms(self, scope: str) -> list[Chart]:
@@ -192,7 +205,8 @@ class Watch:
 
     def _suspect(self, run: Evidence) -> list[Change]:
         """Begin, follow or end a suspicion with a run."""
-        hard, worst = run.failed is True or run.gone, self._worst(run.region)
+        gone = run.gone and self.service.worked
+        hard, worst = run.failed is True or gone, self._worst(run.region)
         suspicion = self.suspicion
         is_new = hard and run.purpose is not Purpose.CONFIRM
         if suspicion is None or (is_new and (suspicion.over or not suspicion.hard)):
@@ -203,14 +217,18 @@ class Watch:
             suspicion.good = 0 if hard else suspicion.good + 1
         if hard and not suspicion.over:
             suspicion.hard = True
-            soon = run.at + (HARD_ROUND_S if run.purpose is Purpose.CONFIRM else 0)
+            wait_s = self.rules.scaled(HARD_ROUND_S) if run.purpose is Purpose.CONFIRM else 0
+            soon = run.at + wait_s
             suspicion.due_at = min(suspicion.due_at or soon, soon)
         return self._follow(suspicion, run.at)
 
     def _is_suspect(self, *, hard: bool, worst: float, region: str) -> bool:
-        if self.alarms(POOLED) or self.alarms(region):
-            return False
-        return hard or worst > 1
+        return not self._is_confirmed(region) and (hard or worst > 1)
+
+    def _is_confirmed(self, region: str) -> bool:
+        """Tell whether trouble there is known already, so that nothing is to be suspected."""
+        is_gone = self.service.gone_since is not None
+        return is_gone or bool(self.alarms(POOLED) or self.alarms(region))
 
     def _begin(self, run: Evidence, *, hard: bool) -> list[Change]:
         self.suspicion = Suspicion(
@@ -220,7 +238,7 @@ class Watch:
 
     def _follow(self, suspicion: Suspicion, at: float) -> list[Change]:
         """End the suspicion where it is confirmed, cleared, or older than two hours."""
-        if self.alarms(POOLED) or self.alarms(suspicion.region):
+        if self._is_confirmed(suspicion.region):
             self.suspicion = None
             return []
         hard_cleared = suspicion.hard and suspicion.good >= 3
@@ -229,10 +247,10 @@ class Watch:
             told = [] if suspicion.over else [self._told(turn, at)]
             self.suspicion = None
             return told
-        age_s = (at - suspicion.since) / self.rules.day_s * 86_400
-        if age_s > 2 * ENDS_AFTER_S:
+        age_s, ends_s = at - suspicion.since, self.rules.scaled(ENDS_AFTER_S)
+        if age_s > 2 * ends_s:
             self.suspicion = None
-        elif age_s > ENDS_AFTER_S and not suspicion.over:
+        elif age_s > ends_s and not suspicion.over:
             suspicion.over = True
             return [self._told(Turn.UNCONFIRMED, at)]
         return []

@@ -106,3 +106,42 @@ set region = excluded.region, last_at = greatest(advisory.last_at, excluded.last
 
 -- name: note_judged
 update store set judged_at = %(now)s
+
+-- name: select_recent
+select endpoint, state->'recent' as recent from judgement where state is not null
+
+-- name: select_paths
+-- the latest runs of an endpoint from a region since trouble began, and as many of before
+(select true as is_after, record
+ from series join run using (series_id)
+ join timeline on timeline.run_id = run.run_id and timeline.slot_at = run.slot_at
+ where endpoint = %(endpoint)s and region = %(region)s and load <> 'parallel'
+    and run.slot_at > %(began)s
+ order by run.slot_at desc limit %(most)s)
+union all
+(select false, record
+ from series join run using (series_id)
+ join timeline on timeline.run_id = run.run_id and timeline.slot_at = run.slot_at
+ where endpoint = %(endpoint)s and region = %(region)s and load <> 'parallel'
+    and run.slot_at <= %(began)s and run.slot_at > %(earliest)s
+ order by run.slot_at desc limit %(most)s)
+
+-- name: find_change
+select 1 from provider_change where endpoint = %(endpoint)s and changed_at > %(since)s limit 1
+
+-- name: find_doubted
+-- regions whose workers' own calibration is over its limit
+select distinct region from worker
+where last_seen_at > %(fresh_since)s and coalesce(calibration->>'over', '') <> ''
+
+-- name: select_ordered
+-- confirming probes that were ordered of a provider since then, and those of an incident
+select count(*) filter (where ordered_at > %(since)s and provider = %(provider)s) as of_provider,
+       count(*) filter (where incident_id = %(incident)s) as of_incident
+from confirm_order join endpoint using (endpoint)
+where ordered_at > %(since)s and provider = %(provider)s or incident_id = %(incident)s
+
+-- name: insert_confirm_order
+insert into confirm_order (run_id, incident_id, endpoint, region, ordered_at)
+select run_id, %(incident)s, %(endpoint)s, region, %(now)s
+from unnest(%(runs)s::uuid[], %(regions)s::text[]) as ordered (run_id, region)

@@ -1,6 +1,7 @@
 """A fleet whose runs come in as a test says, judged at moments that the test says."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -11,8 +12,10 @@ from pacewatch.words.fleet import DEMO_SCHEDULE, Fleet, Schedule
 from pacewatch.words.outcome import Outcome
 from pacewatch.words.slot import Load, Purpose, Slot
 from pacewatch.words.timing import Timing
+from support.centre import migrated_pool
 from support.dispatching import NOON, Centre, dispatch_fleet
 from support.records import make_slot, plan, push, record_of, timed
+from support.servers import fresh_database
 from support.timings import make_timing
 
 SECOND = timedelta(seconds=1)
@@ -46,21 +49,22 @@ def judged_fleet(*, schedule: Schedule = DEMO_SCHEDULE, **fields: Any) -> Fleet:
 class Court:
     """A centre whose workers answer at once; time is what it says."""
 
-    def __init__(self, pool: db.Pool, fleet: Fleet) -> None:
-        self.pool, self.now = pool, NOON
-        with pool.connection() as connection:
-            connection.execute(f"truncate {TABLES}")
-            connection.execute(
-                "update store set catalog_hash = null, fleet_hash = null, planned_until = null,"
-                " schedule_hash = null, ticked_at = null, resumed_at = null, judged_at = null"
-            )
+    url = ""
+
+    def __init__(self, pool: db.Pool, fleet: Fleet, *, at: datetime | None = None) -> None:
+        """Begin in an empty store, or go on in one that another court has left then."""
+        self.pool, self.now = pool, at or NOON
         self.centre = Centre(pool, fleet)
         self.orders = orders_of(fleet)
         self.heard = list(fleet.regions)
         """Regions whose workers live."""
-        self.centre.tick(self.now)
-        with pool.connection() as connection:
-            connection.execute("truncate slot")
+        if at is None:
+            with pool.connection() as connection:
+                connection.execute(f"truncate {TABLES}")
+                connection.execute("update store set catalog_hash = null, fleet_hash = null")
+            self.centre.tick(self.now)
+            with pool.connection() as connection:
+                connection.execute("truncate slot")
 
     def play(self, seconds: float, answer: Answer = usual, *, every_s: float = 24) -> None:
         """Let time go by: each endpoint is probed from each living region once in so long, and
@@ -110,9 +114,7 @@ class Court:
     def answer(self, slots: list[Slot], answer: Answer, now: datetime) -> None:
         """Have the workers push runs of these slots."""
         for region in {slot.region for slot in slots}:
-            records = [
-                record_of(slot, *_timings(slot, answer)) for slot in slots if slot.region == region
-            ]
+            records = [record_of(slot, answer(slot)) for slot in slots if slot.region == region]
             push(self.pool, *records, region=region, now=now, window_s=1_440)
 
     def judge(self, now: datetime) -> Judged:
@@ -131,5 +133,19 @@ class Court:
         return self.centre.rows(query, *values)
 
 
-def _timings(slot: Slot, answer: Answer) -> tuple[Timing, ...]:
-    return tuple(answer(slot) for _ in range(1))
+@contextmanager
+def learnt_store(postgres_url: str, fleet: Fleet) -> Iterator[Court]:
+    """A store whose endpoints are known and as usual; nobody is connected to it."""
+    with fresh_database(postgres_url) as url:
+        with migrated_pool(url) as pool:
+            court = Court(pool, fleet)
+            court.play(312)
+        court.url = url
+        yield court
+
+
+@contextmanager
+def reopened(postgres_url: str, learnt: Court) -> Iterator[Court]:
+    """A court that goes on where another one has left, in a store of its own."""
+    with fresh_database(postgres_url, like=learnt.url) as url, migrated_pool(url) as pool:
+        yield Court(pool, learnt.orders.fleet, at=learnt.now)

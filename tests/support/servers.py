@@ -84,11 +84,13 @@ def wait_for_postgres(url: str, timeout_s: float = 20) -> None:
 
 
 @contextmanager
-def fresh_database(url: str) -> Iterator[str]:
-    """A new empty database on the server of `url`; gives its URL; dropped afterwards."""
-    name = f"t{time.time_ns()}"
+def fresh_database(url: str, *, like: str = "template1") -> Iterator[str]:
+    """A new database on the server of `url`, empty or like another one, that nobody uses; gives its
+    URL; dropped afterwards.
+    """
+    name, like = f"t{time.time_ns()}", like.rpartition("/")[2]
     with psycopg.connect(url, autocommit=True) as admin:
-        admin.execute(f"create database {name}")
+        admin.execute(f"create database {name} template {like}")
     base, _, _ = url.rpartition("/")
     try:
         yield f"{base}/{name}"

@@ -124,5 +124,7 @@ create table confirm_order (
     region text not null,
     ordered_at timestamptz not null
 );
+create index confirm_order_incident on confirm_order (incident_id);
+create index confirm_order_at on confirm_order (ordered_at);
 
 alter table store add column judged_at timestamptz; -- the latest finished tick of the judge

@@ -1,0 +1,57 @@
+"""What trouble an endpoint is in by its charts, each kind once. Pure."""
+
+from dataclasses import dataclass
+
+from aggregator.detect.chart import SLOW_CHARTS, TROUBLES
+from aggregator.detect.watch import POOLED, Watch
+from pacewatch.words.verdict import Trouble
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Met:
+    """A trouble that stands."""
+
+    trouble: Trouble
+    region: str
+    """'': not of one region alone."""
+    since: float
+    """When it is thought to have begun, seconds since 1970."""
+
+
+def troubles_of(watch: Watch) -> tuple[Met, ...]:
+    """Return the troubles that the endpoint is in. One that all regions' chart and a region's tell
+    is one; a model that is gone is in no other.
+    """
+    if watch.service.gone_since is not None:
+        return (Met(trouble=Trouble.GONE, region=POOLED, since=watch.service.gone_since),)
+    found: dict[Trouble, dict[str, float]] = {}
+    for scope in (POOLED, *watch.rules.regions):
+        for chart in watch.alarms(scope):
+            scopes = found.setdefault(TROUBLES[chart], {})
+            since = watch.charts[scope][chart].since
+            scopes[scope] = min(since, scopes.get(scope, since))
+    return tuple(
+        Met(
+            trouble=trouble,
+            region=next(iter(scopes)) if len(scopes) == 1 else POOLED,
+            since=min(scopes.values()),
+        )
+        for trouble, scopes in sorted(found.items())
+    )
+
+
+def suspected_of(watch: Watch) -> Met | None:
+    """Return what is suspected and not settled yet; None: nothing."""
+    suspicion = watch.suspicion
+    if suspicion is None or suspicion.over:
+        return None
+    if suspicion.hard:
+        return Met(trouble=Trouble.FAILURES, region=suspicion.region, since=suspicion.since)
+    standings = [
+        (charts[chart].s, chart, charts[chart].since)
+        for charts in (watch.charts[POOLED], watch.charts.get(suspicion.region, []))
+        if charts
+        for chart in SLOW_CHARTS
+    ]
+    _, chart, since = max(standings)
+    return Met(trouble=TROUBLES[chart], region=suspicion.region, since=since)

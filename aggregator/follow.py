@@ -1,0 +1,307 @@
+"""What follows from an endpoint's judging: its troubles as incidents, from suspicion to ease.
+
+An incident gathers the endpoints that one cause is thought to hold. It is suspected, then confirmed
+by an alarm, cleared, or left unconfirmed; once confirmed it eases when all its endpoints are as
+usual, and closes when that has lasted, so that a slow recovery or trouble that comes and goes makes
+no second one.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from aggregator import telling
+from aggregator.db import Connection
+from aggregator.detect.scope import Attribution
+from aggregator.detect.standing import Met, suspected_of, troubles_of
+from aggregator.detect.watch import Change, Turn, Watch
+from aggregator.incident_rows import SLOW, Incidents, Open
+from aggregator.verdicts import Interval, ratio
+from pacewatch.words.endpoint import Endpoint, Importance
+from pacewatch.words.verdict import Blame, Trouble
+
+SORTED_WITHIN_S = 6 * 3600
+"""An incident's class may still change for so long after it was confirmed, seconds of a whole day.
+"""
+
+_WIDENS = (
+    Blame.UNKNOWN,
+    Blame.REGION_PATH,
+    Blame.PROVIDER,
+    Blame.MODEL,
+    Blame.PROBER,
+    Blame.OURS,
+)
+"""A class gives way only to a later one of these, so that none goes to and fro."""
+
+_GRAVE = (Trouble.FIRST_TOKEN, Trouble.OUTPUT_SPEED, Trouble.FAILURES)
+
+_KIN = {blame: {Blame.PROVIDER, Blame.UNKNOWN} for blame in (Blame.PROVIDER, Blame.UNKNOWN)}
+
+Attribute = Callable[[Met], tuple[Attribution, str]]
+"""Whose fault a trouble looks like, and the region that has it worst."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sorted:
+    """A trouble, sorted: whose fault it looks like, and what an incident of it is of."""
+
+    met: Met
+    found: Attribution
+    place: tuple[str, str]
+    """Provider and region, each '' for none alone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """An endpoint as it has just been judged."""
+
+    endpoint: Endpoint
+    watch: Watch
+    changes: tuple[Change, ...]
+    simulated: bool
+    accepted: bool
+    """Its level of now has just become the usual one."""
+    attribute: Attribute
+    """Says whose fault a trouble of it looks like."""
+
+
+def follow(connection: Connection, case: Case, now: datetime) -> int | None:
+    """Write what follows from a judging into the incidents, inside the caller's transaction.
+
+    Returns the incident that a suspicion's confirming probes are for; None where there is none.
+    """
+    following = _Following(Incidents(connection, now), case, now)
+    if not following.is_quiet():
+        return following.follow()
+    return None
+
+
+class _Following:
+    """One case on its way into the incidents; used once."""
+
+    def __init__(self, incidents: Incidents, case: Case, now: datetime) -> None:
+        self.incidents, self.case, self.now = incidents, case, now
+        self.id, self.provider = case.endpoint.id, case.endpoint.provider
+        self.met = troubles_of(case.watch)
+        self.suspected = suspected_of(case.watch)
+        self.open: list[Open] = []
+
+    def is_quiet(self) -> bool:
+        """Tell whether there is nothing to follow."""
+        return not (
+            self.met or self.suspected or self.case.changes or self.incidents.has_open(self.id)
+        )
+
+    def follow(self) -> int | None:
+        self.incidents.lock()
+        self._read()
+        for met in self.met:
+            self._stand(met)
+            self._read()
+        home = None if self.suspected is None else self._suspect(self.suspected)
+        self._read()
+        for one in self.open:
+            if any(one.mine.values()):
+                self._ease(one)
+        return home
+
+    def _read(self) -> None:
+        self.open = self.incidents.open_ones(self.id)
+
+    def _stand(self, met: Met) -> None:
+        """Give a trouble that stands its place in an incident."""
+        own = next((o for o in self.open if o.is_confirmed and o.holds(met.trouble)), None)
+        if own is not None:
+            self._keep(own, met)
+            return
+        it = self._sorted(met)
+        home, suspected = self._home(it), self._suspicion_of(it)
+        if home is not None:
+            self._join(home, met)
+        else:
+            self._confirm(self._make(met) if suspected is None else suspected.id, it)
+        if suspected is not None:
+            if home is not None:
+                self.incidents.run("move_members", incident=suspected.id, into=home.id)
+                self.incidents.close(suspected.id, f"part of incident {home.id}")
+            self._drop_others(suspected.id if home is None else home.id)
+
+    def _suspicion_of(self, it: Sorted) -> Open | None:
+        """Return the suspicion that a trouble confirms; one that others share is not of a model."""
+        if it.met.trouble is Trouble.QUOTA:
+            return None
+        for one in self.open:
+            is_theirs = one.is_shared and it.found.blame is Blame.MODEL
+            if one.mine and not one.is_confirmed and not is_theirs:
+                return one
+        return None
+
+    def _sorted(self, met: Met) -> Sorted:
+        found, region = self.case.attribute(met)
+        provider = "" if found.blame in (Blame.PROBER, Blame.OURS) else self.provider
+        is_local = found.blame in (Blame.PROBER, Blame.REGION_PATH)
+        return Sorted(met=met, found=found, place=(provider, region if is_local else ""))
+
+    def _keep(self, own: Open, met: Met) -> None:
+        """Go on with a trouble in the incident that holds it."""
+        if own.state == "eased":
+            self.incidents.run("reopen_incident", incident=own.id)
+            self.incidents.event(own.id, "again", telling.told(self.id, self.case.watch, met))
+        elif met.trouble not in own.mine:
+            self.incidents.event(own.id, "joined", telling.told(self.id, self.case.watch, met))
+        self._member(own.id, met)
+        self._widen(own, met)
+        lasts = timedelta(seconds=self.case.watch.rules.scaled(SORTED_WITHIN_S))
+        is_fresh = own.confirmed_at is not None and self.now - own.confirmed_at <= lasts
+        if is_fresh and own.blame in (Blame.UNKNOWN, Blame.REGION_PATH, Blame.PROVIDER):
+            self._sort(own, met)
+
+    def _sort(self, own: Open, met: Met) -> None:
+        """Sort an incident anew, as evidence comes in."""
+        it = self._sorted(met)
+        if _WIDENS.index(it.found.blame) <= _WIDENS.index(own.blame):
+            return
+        home = self._home(it)
+        if home is not None and home.id != own.id:
+            self.incidents.event(
+                home.id,
+                "joined",
+                f"incident {own.id}, {telling.told(self.id, self.case.watch, met)}",
+            )
+            self.incidents.run("move_members", incident=own.id, into=home.id)
+            self._widen(home, met)
+            self.incidents.close(own.id, f"part of incident {home.id}")
+            return
+        self.incidents.run("classify_incident", incident=own.id, **_classed(it))
+        self.incidents.event(own.id, "class", telling.why(it.found))
+
+    def _home(self, it: Sorted) -> Open | None:
+        """Return the confirmed incident that already holds such trouble of others."""
+        blame = it.found.blame
+        if blame is Blame.MODEL:
+            return None
+        for one in self.open:
+            is_alike = (one.trouble in SLOW) == (it.met.trouble in SLOW) or blame is Blame.PROBER
+            is_kin = one.blame in _KIN.get(blame, {blame})
+            if one.is_confirmed and is_kin and is_alike and one.place == it.place:
+                return one
+        return None
+
+    def _join(self, home: Open, met: Met) -> None:
+        if home.state == "eased":
+            self.incidents.run("reopen_incident", incident=home.id)
+            self.incidents.event(home.id, "again", telling.told(self.id, self.case.watch, met))
+        else:
+            self.incidents.event(home.id, "joined", telling.told(self.id, self.case.watch, met))
+        self._member(home.id, met)
+        self._widen(home, met)
+
+    def _make(self, met: Met) -> int:
+        return int(
+            self.incidents.rows(
+                "insert_incident",
+                provider=self.provider,
+                region=met.region,
+                trouble=str(met.trouble),
+                importance=str(self.case.endpoint.importance),
+                simulated=self.case.simulated,
+                since=telling.moment(met.since),
+            )[0]["incident_id"]
+        )
+
+    def _confirm(self, incident: int, it: Sorted) -> None:
+        self._member(incident, it.met)
+        self.incidents.run(
+            "confirm_incident",
+            incident=incident,
+            trouble=str(it.met.trouble),
+            since=telling.moment(it.met.since),
+            **_classed(it),
+        )
+        self.incidents.event(incident, "confirmed", telling.told(self.id, self.case.watch, it.met))
+        self.incidents.event(incident, "class", telling.why(it.found))
+
+    def _drop_others(self, incident: int) -> None:
+        """Leave of this endpoint what stands, where a suspicion was of something else."""
+        troubles = [str(met.trouble) for met in self.met]
+        self.incidents.run("keep_members", incident=incident, endpoint=self.id, troubles=troubles)
+
+    def _suspect(self, met: Met) -> int:
+        """Return the incident that a suspicion belongs to; makes one where there is none."""
+        ours = [o for o in self.open if o.provider == self.provider and o.trouble in SLOW]
+        own = [o for o in self.open if o.mine and o.trouble in SLOW]
+        shared = [o for o in ours if o.blame in (Blame.PROVIDER, Blame.UNKNOWN) and o.is_confirmed]
+        for one in own + shared:
+            return one.id
+        waiting = [o for o in ours if not o.is_confirmed]
+        incident = waiting[0].id if waiting else self._make(met)
+        self._member(incident, met)
+        for one in waiting[:1]:
+            self._widen(one, met)
+        self.incidents.event(
+            incident, "suspected", telling.suspected(self.id, self.case.watch, met)
+        )
+        return incident
+
+    def _ease(self, one: Open) -> None:
+        """Ease what no longer stands of this endpoint, and the incident if nothing else does."""
+        if not one.is_confirmed and self.suspected is not None:
+            return
+        standing = [str(met.trouble) for met in self.met]
+        self.incidents.run("ease_members", incident=one.id, endpoint=self.id, troubles=standing)
+        turns = {change.turn for change in self.case.changes}
+        left = "unconfirmed" if Turn.UNCONFIRMED in turns else "cleared"
+        ends = {"cleared": "as usual", "unconfirmed": "neither confirmed nor cleared in time"}
+        why = "as usual again" if one.is_confirmed else ends[left]
+        self.incidents.settle(one.id, left, why)
+        is_accepted = self.case.accepted or Turn.NEW_LEVEL in turns
+        if is_accepted and one.is_confirmed and self._has_eased(one.id):
+            if not self.case.accepted:
+                self.incidents.event(one.id, "accepted", "it lasted: the level of now is the usual")
+            self.incidents.close(one.id, "its level is the usual one now")
+
+    def _has_eased(self, incident: int) -> bool:
+        return any(
+            o.id == incident and o.state == "eased" for o in self.incidents.open_ones(self.id)
+        )
+
+    def _member(self, incident: int, met: Met) -> None:
+        found: Interval = (None, None, None)
+        if met.trouble in (Trouble.FIRST_TOKEN, Trouble.OUTPUT_SPEED):
+            found = ratio(self.case.watch, met.region, met.trouble)
+        self.incidents.run(
+            "upsert_member",
+            incident=incident,
+            endpoint=self.id,
+            trouble=str(met.trouble),
+            ratio=found[0],
+            ratio_low=found[1],
+            ratio_high=found[2],
+            since=telling.moment(met.since),
+        )
+
+    def _widen(self, one: Open, met: Met) -> None:
+        """Let an incident be as grave as what has come to it."""
+        order = list(Importance)
+        importance = min(one.importance, self.case.endpoint.importance, key=order.index)
+        trouble = one.trouble
+        if trouble in _GRAVE and met.trouble in _GRAVE:
+            trouble = max(trouble, met.trouble, key=_GRAVE.index)
+        self.incidents.run(
+            "widen_incident",
+            incident=one.id,
+            importance=str(importance),
+            trouble=str(trouble),
+            since=telling.moment(met.since),
+        )
+
+
+def _classed(it: Sorted) -> dict[str, object]:
+    return {
+        "class": str(it.found.blame),
+        "provider": it.place[0],
+        "region": it.place[1],
+        "speaks_for": list(it.found.speaks_for),
+        "speaks_against": list(it.found.speaks_against),
+    }

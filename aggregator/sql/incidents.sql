@@ -1,0 +1,133 @@
+-- Incidents: rows, the endpoints they gather, and their timelines. Whoever writes holds their lock.
+
+-- name: take_incident_lock
+select pg_advisory_xact_lock(%(key)s)
+
+-- name: has_open
+select exists (
+    select from incident_endpoint join incident using (incident_id)
+    where endpoint = %(endpoint)s and ended_at is null) as has_open
+
+-- name: find_open
+-- the open ones, each with what it holds of this endpoint
+select incident_id, provider, region, trouble, class, state, importance, confirmed_at,
+       coalesce(mine.troubles, '{}') as troubles,
+       exists (
+           select from incident_endpoint
+           where incident_endpoint.incident_id = incident.incident_id
+               and endpoint <> %(endpoint)s and eased_at is null) as is_shared
+from incident
+left join lateral (
+    select json_object_agg(incident_endpoint.trouble, eased_at is null) as troubles
+    from incident_endpoint
+    where incident_endpoint.incident_id = incident.incident_id and endpoint = %(endpoint)s) as mine on true
+where ended_at is null
+order by incident_id
+
+-- name: insert_incident
+insert into incident (provider, region, trouble, class, state, importance, simulated, since, opened_at)
+values (%(provider)s, %(region)s, %(trouble)s, 'unknown', 'suspected', %(importance)s,
+    %(simulated)s, %(since)s, %(now)s)
+returning incident_id
+
+-- name: insert_event
+insert into incident_event (incident_id, at, kind, text)
+values (%(incident)s, %(at)s, %(kind)s, %(text)s)
+
+-- name: upsert_member
+insert into incident_endpoint (incident_id, endpoint, trouble, ratio, ratio_low, ratio_high, since)
+values (%(incident)s, %(endpoint)s, %(trouble)s, %(ratio)s, %(ratio_low)s, %(ratio_high)s, %(since)s)
+on conflict (incident_id, endpoint, trouble) do update
+set ratio = excluded.ratio, ratio_low = excluded.ratio_low, ratio_high = excluded.ratio_high,
+    eased_at = null
+
+-- name: keep_members
+-- a suspicion's rows go where it turned out to be something else
+delete from incident_endpoint
+where incident_id = %(incident)s and endpoint = %(endpoint)s
+    and not trouble = any (%(troubles)s::text[])
+
+-- name: ease_members
+update incident_endpoint set eased_at = %(now)s
+where incident_id = %(incident)s and endpoint = %(endpoint)s and eased_at is null
+    and not trouble = any (%(troubles)s::text[])
+
+-- name: move_members
+with moved as (
+    delete from incident_endpoint where incident_id = %(incident)s
+    returning endpoint, trouble, ratio, ratio_low, ratio_high, since, eased_at
+)
+insert into incident_endpoint (incident_id, endpoint, trouble, ratio, ratio_low, ratio_high, since,
+    eased_at)
+select %(into)s, * from moved
+on conflict (incident_id, endpoint, trouble) do update
+set ratio = excluded.ratio, ratio_low = excluded.ratio_low, ratio_high = excluded.ratio_high,
+    eased_at = excluded.eased_at
+
+-- name: confirm_incident
+update incident
+set state = 'confirmed', confirmed_at = %(now)s, class = %(class)s, provider = %(provider)s,
+    region = %(region)s, trouble = %(trouble)s, since = least(since, %(since)s),
+    speaks_for = %(speaks_for)s, speaks_against = %(speaks_against)s
+where incident_id = %(incident)s
+
+-- name: classify_incident
+update incident
+set class = %(class)s, provider = %(provider)s, region = %(region)s, speaks_for = %(speaks_for)s,
+    speaks_against = %(speaks_against)s
+where incident_id = %(incident)s
+
+-- name: widen_incident
+update incident
+set importance = %(importance)s, trouble = %(trouble)s, since = least(since, %(since)s)
+where incident_id = %(incident)s
+
+-- name: reopen_incident
+update incident set state = 'confirmed', eased_at = null where incident_id = %(incident)s
+
+-- name: ease_incident
+-- its endpoints are as usual; one of our own clocks eases by itself
+update incident set state = 'eased', eased_at = %(now)s
+where incident_id = %(incident)s and state = 'confirmed' and trouble <> 'timing'
+    and not exists (
+        select from incident_endpoint
+        where incident_endpoint.incident_id = incident.incident_id
+            and incident_endpoint.eased_at is null)
+returning incident_id
+
+-- name: end_suspected
+update incident set state = %(state)s, ended_at = %(now)s
+where incident_id = %(incident)s and state = 'suspected'
+    and not exists (
+        select from incident_endpoint
+        where incident_endpoint.incident_id = incident.incident_id
+            and incident_endpoint.eased_at is null)
+returning incident_id
+
+-- name: close_incident
+update incident set state = 'closed', ended_at = %(now)s where incident_id = %(incident)s
+
+-- name: find_lasting
+-- those whose ease has lasted
+select incident_id from incident
+where state = 'eased' and ended_at is null and eased_at <= %(before)s
+order by incident_id
+
+-- name: ease_others
+-- endpoints that are no longer probed are in no trouble that could be followed
+update incident_endpoint set eased_at = %(now)s
+where eased_at is null and not endpoint = any (%(endpoints)s::text[])
+returning incident_id
+
+-- name: note_acknowledged
+update incident set acknowledged_at = %(now)s
+where incident_id = %(incident)s and state in ('confirmed', 'eased') and acknowledged_at is null
+returning incident_id
+
+-- name: ask_to_accept
+update judgement set accepted = true, due_at = %(now)s
+where endpoint in (
+    select endpoint from incident_endpoint join incident using (incident_id)
+    where incident_id = %(incident)s and incident.state in ('confirmed', 'eased')
+        and incident_endpoint.trouble in ('first_token', 'output_speed'))
+returning endpoint

@@ -1,0 +1,180 @@
+"""What is known around a trouble: the endpoint's other regions, the others, the network, ourselves.
+
+Read once a tick and only where a trouble is to be sorted.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from math import log
+from typing import Any
+
+from aggregator.db import Connection, queries
+from aggregator.detect.scope import BAR, Around, Attribution, bar_of, classify
+from aggregator.detect.standing import Met
+from aggregator.detect.watch import Recent, Watch
+from aggregator.fleet_file import Orders
+from aggregator.reading import unpacked
+from pacewatch.words.endpoint import Endpoint
+from pacewatch.words.figures import percentile
+from pacewatch.words.verdict import Trouble
+
+OTHERS_S = 3 * 3600
+"""Of other endpoints the runs of so long are looked at, seconds of a whole day."""
+
+LATEST = 4
+"""Runs of a region that its z is the median of, at most."""
+
+OTHER_REGIONS = 4
+"""Of the endpoint's other regions so many are looked at, those tested last."""
+
+NETWORK_RUNS = 12
+"""Runs whose round trips are compared, of before as many."""
+
+_FAILED_Z = 2.0
+
+Points = Mapping[str, Sequence[Recent]]
+"""Latest runs by region."""
+
+
+class Surroundings:
+    """The fleet as one tick of the judge sees it."""
+
+    def __init__(self, orders: Orders, doubted: frozenset[str], now: datetime) -> None:
+        """Look at a fleet; doubted are the regions whose workers' own timing is suspect."""
+        self.orders, self.doubted, self.now = orders, doubted, now
+        self._recent: dict[str, Points] | None = None
+
+    def sort(
+        self, connection: Connection, endpoint: Endpoint, watch: Watch, met: Met
+    ) -> tuple[Attribution, str]:
+        """Return whose fault a trouble looks like, and the region that has it worst."""
+        if met.trouble in (Trouble.QUOTA, Trouble.GONE):
+            return classify(Around(trouble=met.trouble)), met.region
+        mine = {
+            region: median
+            for region in watch.rules.regions
+            if (median := _median(watch.recent.get(region, ()), met.trouble, met.since)) is not None
+        }
+        suspect = met.region or max(mine, key=lambda region: mine[region], default="")
+        others = self._others(connection, endpoint, met, watch)
+        slow, probed = _providers(others, bar_of([mine.get(suspect, 0.0)]))
+        around = Around(
+            trouble=met.trouble,
+            suspect_z=[mine[suspect]] if suspect in mine else (),
+            other_regions_z=_tested(watch, mine, suspect),
+            regions=len(watch.rules.regions),
+            others_z=[_excess(zs, suspect) for _, zs in others if suspect in zs],
+            providers_slow=slow,
+            providers=probed,
+            network_z=self._network(connection, endpoint.id, suspect, met.since),
+            prober_suspect=suspect in self.doubted,
+            identity_changed=self._has_changed(connection, endpoint.id, met.since),
+        )
+        return classify(around), suspect
+
+    def learn(self, endpoint: str, watch: Watch) -> None:
+        """Take in what an endpoint's judging has just found."""
+        if self._recent is not None:
+            self._recent[endpoint] = {region: tuple(p) for region, p in watch.recent.items()}
+
+    def _others(
+        self, connection: Connection, endpoint: Endpoint, met: Met, watch: Watch
+    ) -> list[tuple[str, dict[str, float]]]:
+        """Return of each other provider's endpoints the provider and the z of each region."""
+        if self._recent is None:
+            self._recent = {
+                row["endpoint"]: row["recent"] or {}
+                for row in connection.execute(queries("judge")["select_recent"])
+            }
+        after = max(met.since, self.now.timestamp() - watch.rules.scaled(OTHERS_S))
+        found = []
+        for other in self.orders.fleet.endpoints:
+            if other.provider != endpoint.provider and other.id in self._recent:
+                points = self._recent[other.id]
+                zs = {r: _median(points.get(r, ()), met.trouble, after) for r in points}
+                found.append((other.provider, {r: z for r, z in zs.items() if z is not None}))
+        return found
+
+    def _network(
+        self, connection: Connection, endpoint: str, region: str, since: float
+    ) -> float | None:
+        """Return ln of round trips and connects since then against those before, the greater."""
+        began = datetime.fromtimestamp(since, UTC)
+        rows = connection.execute(
+            queries("judge")["select_paths"],
+            {
+                "endpoint": endpoint,
+                "region": region,
+                "began": began,
+                "earliest": began - timedelta(seconds=self.orders.fleet.schedule.window_s),
+                "most": NETWORK_RUNS,
+            },
+        ).fetchall()
+        paths = [(row["is_after"], _path(unpacked(row["record"]))) for row in rows]
+        ratios = []
+        for place in (0, 1):
+            before, after = (
+                percentile(_known(p[place] for is_after, p in paths if is_after is when), 0.5)
+                for when in (False, True)
+            )
+            if before and after:
+                ratios.append(log(after / before))
+        return max(ratios, default=None)
+
+    def _has_changed(self, connection: Connection, endpoint: str, since: float) -> bool:
+        lead = timedelta(seconds=OTHERS_S * self.orders.fleet.schedule.day_s / 86_400)
+        row = connection.execute(
+            queries("judge")["find_change"],
+            {"endpoint": endpoint, "since": datetime.fromtimestamp(since, UTC) - lead},
+        ).fetchone()
+        return row is not None
+
+
+def _median(points: Iterable[Sequence[Any]], trouble: Trouble, after: float) -> float | None:
+    """Return the median z of a region's latest runs after a moment; a failure counts as 2."""
+    zs: list[float] = []
+    for at, first, speed, has_failed in points:
+        z = first if trouble is Trouble.FIRST_TOKEN else speed
+        if trouble is Trouble.FAILURES:
+            z = 0.0
+        z = _FAILED_Z if has_failed else z
+        if at > after and z is not None:
+            zs.append(z)
+    return percentile(zs[-LATEST:], 0.5)
+
+
+def _tested(watch: Watch, mine: Mapping[str, float], suspect: str) -> list[float]:
+    """Return the z of the other regions that were tested last."""
+    others = sorted(mine.keys() - {suspect}, key=lambda region: -watch.recent[region][-1][0])
+    return [mine[region] for region in others[:OTHER_REGIONS]]
+
+
+def _excess(zs: Mapping[str, float], region: str) -> float:
+    """Return how much slower an endpoint is from a region than from its others."""
+    elsewhere = percentile((z for other, z in zs.items() if other != region), 0.5)
+    return zs[region] - (elsewhere or 0.0)
+
+
+def _providers(others: Iterable[tuple[str, Mapping[str, float]]], bar: float) -> tuple[int, int]:
+    """Return how many other providers are slow from every region, and how many were probed."""
+    found: dict[str, dict[str, list[float]]] = {}
+    for provider, zs in others:
+        for region, z in zs.items():
+            found.setdefault(provider, {}).setdefault(region, []).append(z)
+    slow = sum(
+        all((percentile(zs, 0.5) or 0.0) > max(bar, BAR) for zs in regions.values())
+        for regions in found.values()
+    )
+    return slow, len(found)
+
+
+def _path(record: Mapping[str, Any]) -> tuple[float | None, float | None]:
+    """Return the median time to connect and round trip of a run, microseconds."""
+    connections = [request.get("connection") or {} for request in record["requests"]]
+    connects = [c["connect_us"] for c in connections if c.get("connect_us")]
+    trips = [c["rtt_us"][0] for c in connections if (c.get("rtt_us") or [None])[0]]
+    return percentile(connects, 0.5), percentile(trips, 0.5)
+
+
+def _known(values: Iterable[float | None]) -> list[float]:
+    return [value for value in values if value is not None]

@@ -1,0 +1,38 @@
+"""What incidents say to people: one sentence a line of their timelines. Pure."""
+
+from datetime import UTC, datetime
+
+from aggregator.detect.scope import Attribution
+from aggregator.detect.standing import Met
+from aggregator.detect.watch import Watch
+from aggregator.verdicts import ratio
+from pacewatch.words.verdict import TROUBLE_MEANINGS, Trouble
+
+_SLOW = {Trouble.FIRST_TOKEN: "first token", Trouble.OUTPUT_SPEED: "output"}
+
+
+def told(endpoint: str, watch: Watch, met: Met) -> str:
+    """Return what a trouble is, and how much."""
+    where = f" from {met.region}" if met.region else ""
+    found = ratio(watch, met.region, met.trouble)[0] if met.trouble in _SLOW else None
+    if found is None:
+        return f"{endpoint}{where}: {TROUBLE_MEANINGS[met.trouble]}"
+    return f"{endpoint}{where}: {_SLOW[met.trouble]} {found:.1f} times slower than usual"
+
+
+def suspected(endpoint: str, watch: Watch, met: Met) -> str:
+    """Return what a suspicion is of."""
+    if met.trouble is Trouble.FAILURES:
+        return f"{endpoint} from {met.region}: a request failed"
+    return told(endpoint, watch, met)
+
+
+def why(found: Attribution) -> str:
+    """Return a class and what speaks for and against it."""
+    against = "".join(f"; {one}" for one in found.speaks_against)
+    return f"{found.blame}: {', '.join(found.speaks_for)}{against}"
+
+
+def moment(seconds: float) -> datetime:
+    """Return the moment of so many seconds since 1970."""
+    return datetime.fromtimestamp(seconds, UTC)

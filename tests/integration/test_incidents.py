@@ -1,0 +1,189 @@
+"""Incidents over a real Postgres, from runs that come in through ingest to their end."""
+
+from collections import Counter
+
+import pytest
+from support.judging import SECOND, failure, judged_fleet, learnt_store, reopened, usual
+from support.records import timed
+
+from aggregator.incidents import accept, acknowledge
+from pacewatch.words.outcome import Outcome
+
+MANY = [f"{provider}/{model}" for provider in ("alpha", "beta", "gamma", "delta") for model in "ab"]
+
+
+@pytest.fixture(scope="module")
+def learnt(postgres_url):
+    """Four providers with two models each, from two regions, all learnt and as usual."""
+    with learnt_store(postgres_url, judged_fleet(endpoints=MANY)) as court:
+        yield court
+
+
+@pytest.fixture
+def court(postgres_url, learnt):
+    with reopened(postgres_url, learnt) as court:
+        yield court
+
+
+def of(provider, answer, region=None):
+    """How the world answers while one provider, from one region or all, answers like this."""
+
+    def answers(slot):
+        is_it = slot.endpoint.startswith(provider) and region in (None, slot.region)
+        return answer if is_it else usual(slot)
+
+    return answers
+
+
+def incidents(court):
+    return court.rows("select * from incident order by incident_id")
+
+
+def events(court):
+    rows = court.rows("select kind from incident_event order by event_id")
+    return [row["kind"] for row in rows]
+
+
+def test_a_slow_provider_is_one_incident_of_its_endpoints_that_ends_by_itself(court):
+    court.play(144, of("alpha", timed(500, 50)))
+
+    (incident,) = incidents(court)
+    assert (incident["class"], incident["provider"], incident["region"]) == (
+        "provider",
+        "alpha",
+        "",
+    )
+    assert (incident["state"], incident["trouble"]) == ("confirmed", "output_speed")
+    gathered = court.rows("select * from incident_endpoint order by endpoint")
+    assert [row["endpoint"] for row in gathered] == ["alpha/a", "alpha/b"]
+    assert [row["ratio"] for row in gathered] == [pytest.approx(2, rel=0.15)] * 2
+    assert {e for e, v in court.verdicts().items() if v == "slow"} == {"alpha/a", "alpha/b"}
+
+    court.play(144)
+    assert [row["state"] for row in incidents(court)] == ["eased"]
+    court.play(120)
+    assert [row["state"] for row in incidents(court)] == ["closed"]
+    probes = ["probes" for kind in events(court) if kind == "probes"]
+    assert [kind for kind in events(court) if kind != "probes"] == [
+        "suspected",
+        "suspected",
+        "confirmed",
+        "class",
+        "eased",
+        "closed",
+    ]
+    assert 2 <= len(probes) <= 6
+    assert court.rows("select purpose from run where purpose = 'confirm' and rolls") == []
+
+
+def test_trouble_from_one_region_is_of_its_path_and_comes_and_goes_as_one_incident(court):
+    far = of("alpha/a", timed(1_500, 100), "us-east")
+    court.play(240, far)
+
+    (incident,) = incidents(court)
+    assert (incident["class"], incident["provider"], incident["region"]) == (
+        "region_path",
+        "alpha",
+        "us-east",
+    )
+    assert court.verdicts("us-east")["alpha/a"] == "slow"
+    assert court.verdicts("eu-west")["alpha/a"] == "ok"
+
+    while incidents(court)[0]["state"] != "eased":
+        court.play(24)
+    court.play(96, far)
+    assert [row["state"] for row in incidents(court)] == ["confirmed"]
+    assert events(court)[-1] == "again"
+
+
+def test_an_outage_is_asked_about_at_once_and_confirmed_by_what_is_answered(court):
+    court.run("eu-west", of("beta/a", failure()))
+
+    asked = Counter(slot.region for slot in court.ordered())
+    assert asked == {"eu-west": 1, "us-east": 2}
+    assert {slot.endpoint for slot in court.ordered()} == {"beta/a"}
+    (incident,) = incidents(court)
+    assert incident["state"] == "suspected"
+
+    court.now += 10 * SECOND
+    court.confirm(of("beta/a", failure()))
+    (incident,) = incidents(court)
+    assert (incident["state"], incident["class"]) == ("confirmed", "provider")
+    assert court.verdicts()["beta/a"] == "failing"
+
+
+def test_a_lone_failure_is_cleared_by_three_good_answers_and_kept(court):
+    court.run("eu-west", of("beta/a", failure()))
+    court.now += 10 * SECOND
+    court.confirm()
+
+    (incident,) = incidents(court)
+    assert (incident["state"], incident["ended_at"] is None) == ("cleared", False)
+    assert events(court) == ["suspected", "probes", "cleared"]
+    assert set(court.verdicts().values()) == {"ok"}
+
+
+def test_what_is_neither_confirmed_nor_cleared_in_time_is_left_unconfirmed(court):
+    court.run("eu-west", of("beta/a", failure()))
+    court.judge(court.now + 60 * SECOND)
+
+    assert [row["state"] for row in incidents(court)] == ["unconfirmed"]
+
+
+def test_a_storm_of_refusals_is_of_the_quota_and_nobody_is_slow_for_it(court):
+    court.play(96, of("gamma", failure(Outcome.RATE_LIMITED)))
+
+    (incident,) = incidents(court)
+    assert (incident["class"], incident["provider"], incident["trouble"]) == (
+        "quota",
+        "gamma",
+        "quota",
+    )
+    assert set(court.verdicts().values()) == {"ok"}
+
+
+def test_when_every_provider_is_slow_from_everywhere_it_is_ours(court):
+    court.play(168, lambda _: timed(500, 50))
+
+    rows = [row for row in incidents(court) if row["state"] == "confirmed"]
+    assert [(row["class"], row["provider"], row["region"]) for row in rows] == [("ours", "", "")]
+
+
+def test_a_retired_model_is_told_once_and_is_neither_slow_nor_failing(court):
+    court.play(96, of("delta/b", failure(Outcome.NOT_SERVED)))
+
+    (incident,) = incidents(court)
+    assert (incident["class"], incident["trouble"], incident["state"]) == (
+        "model",
+        "gone",
+        "confirmed",
+    )
+    assert events(court).count("confirmed") == 1
+    assert [row["trouble"] for row in court.rows("select trouble from incident_endpoint")] == [
+        "gone"
+    ]
+    assert court.verdicts()["delta/b"] == "not_served"
+    assert court.verdicts()["delta/a"] == "ok"
+    (row,) = court.rows(
+        "select last_success_at from series natural join series_stat"
+        " where endpoint = 'delta/b' and region = 'eu-west' and load = 'single'"
+    )
+    assert row["last_success_at"] < court.now - 96 * SECOND
+
+
+def test_an_accepted_level_is_the_usual_one_and_ends_the_incident(court):
+    slower = of("alpha/a", timed(500, 50))
+    court.play(144, slower)
+    (incident,) = incidents(court)
+    with court.pool.connection() as connection:
+        assert acknowledge(connection, incident["incident_id"], court.now, "ana")
+        assert not acknowledge(connection, incident["incident_id"], court.now, "ana")
+        assert accept(connection, incident["incident_id"], court.now, "ana")
+
+    court.judge(court.now)
+
+    assert [row["state"] for row in incidents(court)] == ["closed"]
+    assert {"acknowledged", "accepted", "closed"} <= set(events(court))
+    court.play(240, slower)
+    assert len(incidents(court)) == 1
+    assert court.verdicts()["alpha/a"] in ("ok", "learning")
