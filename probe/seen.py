@@ -74,7 +74,7 @@ class Seen:
             if piece is not self.last_identity:
                 self._know(piece)
         elif isinstance(piece, Usage):
-            self.tokens = _over(self.tokens or ProviderTokens(), piece.tokens)
+            self._count(piece.tokens)
         elif isinstance(piece, Finish):
             self.finish = piece
         elif isinstance(piece, End):
@@ -101,6 +101,11 @@ class Seen:
         self.text_size += len(chunk.text)
         if self.text_size > MAX_TEXT_SIZE:
             raise MalformedAnswer("endless")
+
+    def _count(self, tokens: ProviderTokens) -> None:
+        """Take tokens that are told; a usage without one tells nothing."""
+        if tokens != ProviderTokens():
+            self.tokens = _over(self.tokens or ProviderTokens(), tokens)
 
     def _know(self, identity: Identity) -> None:
         """Take what is told of who answers; the request's id in the headers goes before."""

@@ -5,9 +5,9 @@ from typing import Any
 
 from pacewatch.words.endpoint import Endpoint
 from pacewatch.words.timing import ANSWER, REASONING, TOOL, ProviderTokens
-from probe.protocols.event import event_of, fault_in, fault_of_plain, named
+from probe.protocols.event import event_of, fault_in, fault_of_plain, is_done, named
 from probe.protocols.foreign import count, identity, word
-from probe.protocols.interface import Chunk, End, Finish, Frame, Piece, Usage
+from probe.protocols.interface import AllTold, Chunk, End, Finish, Frame, Piece, Usage
 from probe.protocols.sse import EventStream
 
 VERSION = "2023-06-01"
@@ -23,6 +23,7 @@ _BLOCKS = {
     "text": (ANSWER, "text"),
     "thinking": (REASONING, "thinking"),
     "tool_use": (TOOL, "name"),
+    "mcp_tool_use": (TOOL, "name"),
     "server_tool_use": (TOOL, "name"),
 }
 """What a block may begin with; a redacted one begins with nothing that can be read."""
@@ -56,7 +57,9 @@ class Anthropic:
         return EventStream()
 
     def read(self, frame: Frame) -> Sequence[Piece]:
-        """Return what an event holds."""
+        """Return what an event holds; a `[DONE]` that a speaker of its own adds is no end."""
+        if is_done(frame):
+            return (AllTold(),)
         event = event_of(frame)
         if event is None:
             return ()

@@ -48,7 +48,7 @@ class Bedrock:
 
     def read(self, frame: Frame) -> Sequence[Piece]:
         """Return what a message holds."""
-        if frame.is_fault:
+        if frame.is_fault or frame.name.endswith("Exception"):
             return (StreamFault(code=word(frame.name)),)
         event = event_of(frame)
         if event is None:

@@ -13,7 +13,8 @@ _KEEP_ALIVE = frozenset({"ping", "heartbeat", "keepalive", "keep-alive", "keep_a
 def event_of(frame: Frame) -> dict[str, Any] | None:
     """Return the JSON object of an event; None where it holds nothing to read.
 
-    Raises MalformedAnswer for what is no JSON.
+    An event that is called an error may hold text alone. Raises MalformedAnswer for what else is no
+    JSON.
     """
     text = frame.data
     if not text or text.isspace() or frame.name in _KEEP_ALIVE:
@@ -21,6 +22,8 @@ def event_of(frame: Frame) -> dict[str, Any] | None:
     try:
         event = json.loads(text)
     except (ValueError, RecursionError):
+        if frame.name == "error":
+            return {"error": text.strip()}
         raise MalformedAnswer("bad_json") from None
     return event if isinstance(event, dict) else None
 

@@ -86,11 +86,11 @@ def _pieces(event: dict[str, Any]) -> list[Piece]:
     choices = event.get("choices")
     choice = _choice(choices) if choices else None
     if choice is not None:
-        delta = choice.get("delta")
+        delta = choice.get("delta", choice.get("message"))
         if isinstance(delta, dict):
             _read_delta(delta, pieces)
         if finish := choice.get("finish_reason"):
-            pieces += _end(finish)
+            pieces += _end(finish, choice)
     _read_told(event, choice, pieces)
     return pieces
 
@@ -104,10 +104,10 @@ def _choice(choices: object) -> dict[str, Any] | None:
     return None
 
 
-def _end(finish: object) -> Sequence[Piece]:
+def _end(finish: object, choice: dict[str, Any]) -> Sequence[Piece]:
     told = word(finish)
     if told == "error":
-        return (StreamFault(code=told),)
+        return (fault_in(choice, "") or StreamFault(code=told),)
     why = Finish(word=told, is_truncated=told in _TRUNCATED, is_filtered=told in _FILTERED)
     return (why, End())
 
@@ -167,9 +167,9 @@ def _called(calls: object) -> str:
     text = ""
     for call in calls if isinstance(calls, list) else [calls]:
         if isinstance(call, dict):
-            function = call.get("function", call)
+            function = call.get("function") or call.get("custom") or call
             if isinstance(function, dict):
-                for field in ("name", "arguments"):
+                for field in ("name", "arguments", "input"):
                     if isinstance(told := function.get(field), str):
                         text += told
     return text

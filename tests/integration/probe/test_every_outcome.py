@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from support.broker import embedded_broker
+from support.chosen import chosen_ids
 from support.probed import Job, Told, Watched, watch_jobs
 from support.probing import probe_once
 from support.servers import short_folder
@@ -198,12 +199,7 @@ def jobs_of(simulator: RunningSimulator, endpoints: dict[str, Endpoint]) -> list
 
 @pytest.fixture(scope="module")
 def watched(request) -> Watched:
-    asked_for = {item.name for item in request.session.items if item.path == request.path}
-    chosen = {
-        name
-        for name in CASES
-        if f"{test_what_a_provider_does_has_its_outcome.__name__}[{name}]" in asked_for
-    }
+    chosen = chosen_ids(request) & CASES.keys()
     endpoints = {name: endpoint_of(*CASES[name]) for name in chosen or CASES}
     with (
         short_folder() as folder,
