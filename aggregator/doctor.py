@@ -111,6 +111,7 @@ def expected_bytes(
     kept, rows = fleet.retention, plan.rows.values()
     each = len(fleet.regions) * len(fleet.schedule.workloads) * 86_400 / fleet.schedule.day_s
     runs = each * sum(row.single.mean + row.parallel.mean for row in rows)
+    runs += sum(row.sentinels_per_day for row in rows)
     requests = sum(row.requests_per_day for row in rows)
     tokens = sum(row.output_tokens_per_day for row in rows)
     timings_days = min(YEAR_DAYS, kept.timings_days)

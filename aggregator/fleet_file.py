@@ -41,7 +41,9 @@ def orders_of(fleet: Fleet) -> Orders:
         for slot in slots_between(fleet, plan, _REFERENCE_DAY, end)
     )
     # what comes on one of many days only may be on neither of these
-    rates = sorted(f"{row.endpoint} {row.single} {row.parallel}" for row in plan.rows.values())
+    rates = sorted(
+        f"{row.endpoint} {row.single} {row.parallel} {row.sentinel_s}" for row in plan.rows.values()
+    )
     return Orders(
         fleet=fleet,
         plan=plan,

@@ -14,7 +14,9 @@ from aggregator.db import Connection, queries, require_store
 from pacewatch.words.endpoint import Endpoint, endpoint_hash
 from pacewatch.words.fleet import Fleet, catalog_hash
 from pacewatch.words.outcome import Missed
-from pacewatch.words.slot import Load, Series
+from pacewatch.words.slot import SENTINEL, Load, Series
+
+_SENTINELS = (SENTINEL, Load.SINGLE)
 
 
 def read_store(connection: Connection, *, simulated: bool) -> dict[str, Any]:
@@ -66,6 +68,7 @@ def wanted_rows(fleet: Fleet) -> Wanted:
 def planned_series(fleet: Fleet) -> tuple[Series, ...]:
     """Return the series that slots are planned for; single ones always, for the first run."""
     loads = [load for load in Load if load is Load.SINGLE or fleet.schedule.per_day(load)]
+    usual = [(workload, load) for workload in fleet.schedule.workloads for load in loads]
     return tuple(
         Series(
             endpoint=endpoint.id,
@@ -76,8 +79,7 @@ def planned_series(fleet: Fleet) -> tuple[Series, ...]:
         )
         for endpoint in fleet.endpoints
         for region in sorted(fleet.regions)
-        for workload in fleet.schedule.workloads
-        for load in loads
+        for workload, load in [*usual, *([_SENTINELS] if fleet.sentinel_s(endpoint) else [])]
     )
 
 

@@ -12,11 +12,10 @@ from uuid import UUID
 from pacewatch.words.figures import DEFINITION, Figures, figures_of, percentile, system_tokens_per_s
 from pacewatch.words.flag import LEAVES, Figure, Flag
 from pacewatch.words.outcome import Outcome
-from pacewatch.words.slot import Load, Purpose, to_rfc3339
+from pacewatch.words.slot import SENTINEL, Load, Purpose, to_rfc3339
 from pacewatch.words.timing import Run, Timing
 
 _TOO_MANY_REQUESTS = 429
-_SENTINEL_WORKLOAD = "sentinel"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +35,7 @@ class Planned:
     def rolls(self) -> bool:
         """Tell whether its run enters rolling statistics, the latest run, tried and succeeded."""
         if self.purpose is Purpose.SENTINEL:
-            return self.workload == _SENTINEL_WORKLOAD
+            return self.workload == SENTINEL
         return self.purpose in (Purpose.SCHEDULED, Purpose.FIRST)
 
 

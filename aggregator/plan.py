@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from aggregator.ring import Ring, lay_rings
-from aggregator.thin import Cap, Ladder, MetCap, Rate, Rates, Unit, steps_of, thin
+from aggregator.thin import Amounts, Cap, Ladder, MetCap, Rate, Rates, Unit, steps_of, thin
 from pacewatch.words.endpoint import Endpoint
 from pacewatch.words.fleet import Fleet
-from pacewatch.words.slot import Load
+from pacewatch.words.slot import SENTINEL, Load
 from pacewatch.words.spending import Caps, Demand, demand_of
 
 DAY_S = 86_400
@@ -25,6 +25,10 @@ class Row:
     provider: str
     single: Rate
     parallel: Rate
+    sentinel_s: int = 0
+    """Between two sentinels, from one region after another, seconds; 0: none."""
+    asked_sentinel_s: int = 0
+    """Before thinning."""
     requests_per_day: float
     asked_requests_per_day: float
     """Of the schedule as the file sets it, before thinning."""
@@ -35,6 +39,13 @@ class Row:
     """None: no price is known; it counts as nothing."""
     asked_usd_per_day: float | None
     """Before thinning."""
+    sentinel_usd_per_day: float | None = None
+    """Of its sentinels alone."""
+
+    @property
+    def sentinels_per_day(self) -> float:
+        """Return how many sentinels come in 24 hours."""
+        return sentinels_per_day(self.sentinel_s)
 
     @property
     def is_thinned(self) -> bool:
@@ -73,15 +84,25 @@ class Plan:
 def make_plan(fleet: Fleet) -> Plan:
     """Return the plan of a fleet, thinned to its caps and to what its rings hold."""
     rings = lay_rings(fleet)
-    asked = {e.id: _asked(fleet, rings[e.provider]) for e in fleet.endpoints}
-    ladders = {e.id: _ladder(fleet, e, asked[e.id]) for e in fleet.endpoints}
+    asked = {e.id: _asked(fleet, e, rings[e.provider]) for e in fleet.endpoints}
+    ladders = {
+        e.id: Ladder(provider=e.provider, steps=steps_of(asked[e.id], _Asking(fleet, e).amounts))
+        for e in fleet.endpoints
+    }
     steps, met = thin(ladders, _caps(fleet))
     return Plan(
-        rows={e.id: _row(fleet, e, asked[e.id], steps[e.id].rates) for e in fleet.endpoints},
+        rows={
+            e.id: _row(_Asking(fleet, e), asked[e.id], steps[e.id].rates) for e in fleet.endpoints
+        },
         rings=rings,
         cap_usd_per_day=fleet.spending.usd_per_day,
         met=met,
     )
+
+
+def sentinels_per_day(sentinel_s: int, day_s: int = DAY_S) -> float:
+    """Return how many sentinels so far apart come in a day."""
+    return day_s / sentinel_s if sentinel_s else 0.0
 
 
 def _caps(fleet: Fleet) -> list[Cap]:
@@ -103,20 +124,41 @@ def _caps(fleet: Fleet) -> list[Cap]:
     ]
 
 
-def _asked(fleet: Fleet, ring: Ring) -> Rates:
-    return (
-        Rate(per_day=fleet.schedule.single_per_day),
-        Rate(per_day=ring.turns, every_days=ring.groups),
+def _asked(fleet: Fleet, endpoint: Endpoint, ring: Ring) -> Rates:
+    return Rates(
+        single=Rate(per_day=fleet.schedule.single_per_day),
+        parallel=Rate(per_day=ring.turns, every_days=ring.groups),
+        sentinel_s=fleet.sentinel_s(endpoint),
     )
 
 
-def _slot_requests(fleet: Fleet) -> tuple[float, float]:
-    """Return the requests a day of one slot a day of each load, of every series of an endpoint."""
-    series = len(fleet.regions) * len(fleet.schedule.workloads) * DAY_S / fleet.schedule.day_s
-    single, parallel = (
-        series * fleet.schedule.requests(load) for load in (Load.SINGLE, Load.PARALLEL)
-    )
-    return single, parallel
+class _Asking:
+    """What rates of an endpoint ask for in 24 hours, over all its series."""
+
+    def __init__(self, fleet: Fleet, endpoint: Endpoint) -> None:
+        """Reckon what one slot a day of each load asks for, and one sentinel."""
+        names = fleet.schedule.workloads
+        self.endpoint = endpoint
+        series = len(fleet.regions) * len(names) * DAY_S / fleet.schedule.day_s
+        self.single = series * fleet.schedule.requests(Load.SINGLE)
+        self.parallel = series * fleet.schedule.requests(Load.PARALLEL)
+        self.input_tokens = sum(fleet.workloads[name].input_tokens for name in names) / len(names)
+        self.sentinel_input_tokens = fleet.workloads[SENTINEL].input_tokens
+        self.mean = _mean_request(fleet, endpoint)
+        self.sentinel = demand_of(endpoint, fleet.workloads[SENTINEL], 1)
+
+    def scheduled(self, rates: Rates) -> float:
+        """Return the requests of the schedule."""
+        return rates.single.mean * self.single + rates.parallel.mean * self.parallel
+
+    def amounts(self, rates: Rates) -> Amounts:
+        """Return what is asked for in each unit; an unknown price counts as nothing."""
+        often, seldom = self.scheduled(rates), sentinels_per_day(rates.sentinel_s)
+        return {
+            "requests": often + seldom,
+            "tokens": often * self.mean.tokens + seldom * self.sentinel.tokens,
+            "usd": often * (self.mean.usd or 0.0) + seldom * (self.sentinel.usd or 0.0),
+        }
 
 
 def _mean_request(fleet: Fleet, endpoint: Endpoint) -> Demand:
@@ -131,34 +173,23 @@ def _mean_request(fleet: Fleet, endpoint: Endpoint) -> Demand:
     )
 
 
-def _ladder(fleet: Fleet, endpoint: Endpoint, asked: Rates) -> Ladder:
-    mean = _mean_request(fleet, endpoint)
-    return Ladder(
-        provider=endpoint.provider,
-        steps=steps_of(asked, _slot_requests(fleet)),
-        weights={"requests": 1.0, "tokens": mean.tokens, "usd": mean.usd or 0.0},
-    )
-
-
-def _requests(fleet: Fleet, rates: Rates) -> float:
-    slots = zip(rates, _slot_requests(fleet), strict=True)
-    return sum(rate.mean * requests for rate, requests in slots)
-
-
-def _row(fleet: Fleet, endpoint: Endpoint, asked: Rates, rates: Rates) -> Row:
-    requests, asked_requests = _requests(fleet, rates), _requests(fleet, asked)
-    names = fleet.schedule.workloads
-    into = sum(fleet.workloads[name].input_tokens for name in names) / len(names)
-    mean = _mean_request(fleet, endpoint)
+def _row(asking: _Asking, asked: Rates, rates: Rates) -> Row:
+    now, before = asking.amounts(rates), asking.amounts(asked)
+    sentinels = sentinels_per_day(rates.sentinel_s)
+    into = asking.scheduled(rates) * asking.input_tokens + sentinels * asking.sentinel_input_tokens
+    is_priced = asking.mean.usd is not None
     return Row(
-        endpoint=endpoint.id,
-        provider=endpoint.provider,
-        single=rates[0],
-        parallel=rates[1],
-        requests_per_day=requests,
-        asked_requests_per_day=asked_requests,
-        input_tokens_per_day=requests * into,
-        output_tokens_per_day=requests * (mean.tokens - into),
-        usd_per_day=None if mean.usd is None else requests * mean.usd,
-        asked_usd_per_day=None if mean.usd is None else asked_requests * mean.usd,
+        endpoint=asking.endpoint.id,
+        provider=asking.endpoint.provider,
+        single=rates.single,
+        parallel=rates.parallel,
+        sentinel_s=rates.sentinel_s,
+        asked_sentinel_s=asked.sentinel_s,
+        requests_per_day=now["requests"],
+        asked_requests_per_day=before["requests"],
+        input_tokens_per_day=into,
+        output_tokens_per_day=now["tokens"] - into,
+        usd_per_day=now["usd"] if is_priced else None,
+        asked_usd_per_day=before["usd"] if is_priced else None,
+        sentinel_usd_per_day=sentinels * (asking.sentinel.usd or 0.0) if is_priced else None,
     )

@@ -9,7 +9,16 @@ from datetime import UTC, datetime, timedelta
 from aggregator.plan import Plan
 from aggregator.ring import Member
 from pacewatch.words.fleet import Fleet
-from pacewatch.words.slot import Load, Purpose, Series, Slot, require_utc, run_id, slot_key
+from pacewatch.words.slot import (
+    SENTINEL,
+    Load,
+    Purpose,
+    Series,
+    Slot,
+    require_utc,
+    run_id,
+    slot_key,
+)
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 FIRST_GAP_S = 1
@@ -26,26 +35,34 @@ def slots_between(fleet: Fleet, plan: Plan, start: datetime, end: datetime) -> l
     span = range(_second(start), _second(end))
     if not span:
         return []
-    return [
-        _slot(fleet, Purpose.SCHEDULED, second, member, load)
-        for second, member, load in sorted(_planned(fleet, plan, span))
+    valid_s = fleet.schedule.validity_s
+    slots = [
+        _slot(Purpose.SCHEDULED, second, member, load, valid_s)
+        for second, member, load in _planned(fleet, plan, span)
     ]
+    slots += [
+        _slot(Purpose.SENTINEL, second, member, Load.SINGLE, spacing_s)
+        for second, member, spacing_s in _sentinels(fleet, plan, span)
+    ]
+    return sorted(slots, key=_order)
 
 
 def first_slots(fleet: Fleet, new: Iterable[Series], now: datetime) -> list[Slot]:
     """Return the first run of each new single series, planned at `now`, one a second and region.
 
-    Their ids do not depend on the moment, so a first run is made once.
+    A series of sentinels has none: its own are soon there. The ids do not depend on the moment, so
+    a first run is made once.
     """
     at_once = _second(require_utc(now).replace(microsecond=0))
     planned: dict[str, int] = {}
     slots: list[Slot] = []
-    for series in sorted(series for series in new if series.load is Load.SINGLE):
+    singles = (one for one in new if one.load is Load.SINGLE and one.workload != SENTINEL)
+    for series in sorted(singles):
         before = planned.get(series.region, 0)
         planned[series.region] = before + 1
         second = at_once + before * FIRST_GAP_S
         member = (series.endpoint, series.region, series.workload)
-        slots.append(_slot(fleet, Purpose.FIRST, second, member, Load.SINGLE))
+        slots.append(_slot(Purpose.FIRST, second, member, Load.SINGLE, fleet.schedule.validity_s))
     return slots
 
 
@@ -80,6 +97,21 @@ def _planned(fleet: Fleet, plan: Plan, span: range) -> Iterator[tuple[int, Membe
                         yield day * day_s + second, member, Load.PARALLEL
 
 
+def _sentinels(fleet: Fleet, plan: Plan, span: range) -> Iterator[tuple[int, Member, int]]:
+    """Yield the sentinels of the span: moment, place, and spacing in seconds; the regions in turn,
+    counted from 1970.
+    """
+    regions = sorted(fleet.regions)
+    for endpoint in fleet.endpoints:
+        spacing_s = plan.rows[endpoint.id].sentinel_s
+        if not spacing_s:
+            continue
+        phase = _phase(endpoint.id, SENTINEL) * spacing_s // _PHASES
+        for k in range(-((phase - span.start) // spacing_s), -((phase - span.stop) // spacing_s)):
+            member = (endpoint.id, regions[k % len(regions)], SENTINEL)
+            yield k * spacing_s + phase, member, spacing_s
+
+
 def _singles(part: range, day_s: int, per_day: int, phase: int) -> list[int]:
     """Return evenly spaced seconds of a day; the phase, of 2**32, is a part of the spacing."""
     whole = per_day * _PHASES
@@ -105,7 +137,7 @@ def _phase(endpoint: str, workload: str) -> int:
     return int.from_bytes(hashlib.sha256(f"{endpoint}|{workload}".encode()).digest()[:4])
 
 
-def _slot(fleet: Fleet, purpose: Purpose, second: int, member: Member, load: Load) -> Slot:
+def _slot(purpose: Purpose, second: int, member: Member, load: Load, valid_s: int) -> Slot:
     endpoint, region, workload = member
     slot_at = EPOCH + timedelta(seconds=second)
     at = "" if purpose is Purpose.FIRST else slot_key(slot_at)
@@ -119,5 +151,9 @@ def _slot(fleet: Fleet, purpose: Purpose, second: int, member: Member, load: Loa
         load=load,
         purpose=purpose,
         slot_at=slot_at,
-        valid_until=slot_at + timedelta(seconds=fleet.schedule.validity_s),
+        valid_until=slot_at + timedelta(seconds=valid_s),
     )
+
+
+def _order(slot: Slot) -> tuple[datetime, str, str, str, Load]:
+    return slot.slot_at, slot.endpoint, slot.region, slot.workload, slot.load

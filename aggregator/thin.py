@@ -3,13 +3,16 @@
 A cap that is met at noon would leave the afternoons out of every median.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import ceil
 from typing import Literal
 
 LONGEST_PAUSE_DAYS = 30
 """An endpoint that could only be probed more seldom is left out."""
+
+WIDER = (2, 3, 4, 6, 12)
+"""Sentinels are asked so many times as seldom before they are left out."""
 
 Unit = Literal["requests", "tokens", "usd"]
 """What a cap counts."""
@@ -30,8 +33,14 @@ class Rate:
         return self.per_day / self.every_days
 
 
-Rates = tuple[Rate, Rate]
-"""Of single and of parallel slots."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rates:
+    """How often an endpoint is probed."""
+
+    single: Rate
+    parallel: Rate
+    sentinel_s: int = 0
+    """Between two sentinels from whatever regions, seconds; 0: none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,54 +62,60 @@ class MetCap:
     """What would be asked without this cap."""
 
 
+Amounts = Mapping[Unit, float]
+"""What is asked for a day, in each unit."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """Rates of an endpoint, and the requests a day that they make, of all its series."""
+    """Rates of an endpoint, and what they ask for, of all its series."""
 
     rates: Rates
-    requests: float
+    amounts: Amounts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ladder:
-    """Ever thinner rates of one endpoint, and what its mean request weighs in each unit."""
+    """Ever thinner rates of one endpoint."""
 
     provider: str
     steps: Sequence[Step]
-    weights: Mapping[Unit, float]
 
     def costs(self, unit: Unit, step: int) -> list[float]:
         """Return what each step asks for from that one on."""
-        return [one.requests * self.weights[unit] for one in self.steps[step:]]
+        return [one.amounts[unit] for one in self.steps[step:]]
 
 
-def steps_of(asked: Rates, slot_requests: tuple[float, float]) -> list[Step]:
-    """Return ever thinner rates: singles to half, then one parallel slot less, and so on.
+def steps_of(asked: Rates, amounts_of: Callable[[Rates], Amounts]) -> list[Step]:
+    """Return ever thinner rates, each with what it asks for.
 
-    `slot_requests`: the requests a day of one slot a day of each load. Verdicts stand on the
-    singles, and a parallel slot costs as much as ten of them; so when the last parallel slot is
-    gone the singles begin anew, down to one in LONGEST_PAUSE_DAYS.
+    Sentinels come ever more seldom and go first, since what is shown stands on the schedule. Then
+    singles go to half, then one parallel slot, and so on: verdicts stand on the singles, and a
+    parallel slot costs as much as ten of them. When the last parallel slot is gone the singles
+    begin anew, down to one in LONGEST_PAUSE_DAYS.
     """
-    single, parallel = asked
-    most, none = single.per_day, Rate(per_day=0)
-    rates = [
-        (Rate(per_day=singles), Rate(per_day=left, every_days=parallel.every_days))
-        for left in range(parallel.per_day, 0, -1)
-        for singles in range(most, ceil(most / 2) - 1, -1)
-    ]
-    rates += [(Rate(per_day=singles), none) for singles in range(most, 0, -1)]
-    if most:
-        rates += [
-            (Rate(per_day=1, every_days=days), none) for days in range(2, LONGEST_PAUSE_DAYS + 1)
-        ]
-    if not rates or rates[-1] != (none, none):
-        rates.append((none, none))
     steps: list[Step] = []
-    for one in rates:
-        requests = sum(rate.mean * slot for rate, slot in zip(one, slot_requests, strict=True))
-        if not steps or requests < steps[-1].requests:
-            steps.append(Step(rates=one, requests=requests))
+    for rates in _thinner(asked):
+        amounts = amounts_of(rates)
+        if not steps or amounts["requests"] < steps[-1].amounts["requests"]:
+            steps.append(Step(rates=rates, amounts=amounts))
     return steps
+
+
+def _thinner(asked: Rates) -> Iterator[Rates]:
+    single, parallel, none = asked.single, asked.parallel, Rate(per_day=0)
+    yield asked
+    for times in WIDER:
+        yield replace(asked, sentinel_s=asked.sentinel_s * times)
+    for left in range(parallel.per_day, 0, -1):
+        for singles in range(single.per_day, ceil(single.per_day / 2) - 1, -1):
+            fewer = Rate(per_day=left, every_days=parallel.every_days)
+            yield Rates(single=Rate(per_day=singles), parallel=fewer)
+    for singles in range(single.per_day, 0, -1):
+        yield Rates(single=Rate(per_day=singles), parallel=none)
+    for days in range(2, LONGEST_PAUSE_DAYS + 1) if single.per_day else ():
+        yield Rates(single=Rate(per_day=1, every_days=days), parallel=none)
+    yield Rates(single=none, parallel=none)
 
 
 def thin(

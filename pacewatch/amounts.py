@@ -13,7 +13,7 @@ from pacewatch.tables import Table, suggestion
 from pacewatch.words.endpoint import PART, RateLimit
 from pacewatch.words.fleet import DEMO_SCHEDULE, Schedule, Spending
 from pacewatch.words.retention import Retention
-from pacewatch.words.slot import WORKLOADS, Workload
+from pacewatch.words.slot import SENTINEL, WORKLOADS, Workload
 from pacewatch.words.spending import Caps
 
 CLOUDS = ("aws", "azure", "google")
@@ -21,6 +21,9 @@ DAY_S = 86_400
 
 LEAST_INPUT_TOKENS = 16
 """A shorter prompt has no room for what it asks."""
+
+LEAST_SENTINEL_S = 10
+"""A slot of a shorter spacing would be over before its task is in its region."""
 
 _MOST = 1_000_000_000_000
 _MOST_DAYS = 36_500
@@ -87,7 +90,7 @@ def read_workloads(table: Table) -> dict[str, Workload]:
 def read_schedule(table: Table, known: Mapping[str, Workload], *, simulated: bool) -> Schedule:
     """Return the schedule; the demo's where the fleet is simulated, as far as the file lets it."""
     base = DEMO_SCHEDULE if simulated else Schedule()
-    usual = [name for name in known if name != "sentinel"]
+    usual = [name for name in known if name != SENTINEL]
     workloads = table.texts("workloads", allowed=usual)
     if workloads == ():
         table.fault("workloads", f"names none (known: {', '.join(usual)})")
@@ -111,8 +114,19 @@ def read_schedule(table: Table, known: Mapping[str, Workload], *, simulated: boo
             "day_s", f"{read['day_s']} does not divide {DAY_S} (allowed: 480, 3600, 86400, ...)"
         )
     rows.close()
+    read["sentinel_s"] = _sentinel_s(table)
     given = {key: value for key, value in read.items() if value is not None}
     return replace(base, workloads=workloads or base.workloads, **given)
+
+
+def _sentinel_s(table: Table) -> int | None:
+    """Return how far apart an endpoint's sentinels are, seconds; 0: there are none."""
+    rows = table.table("sentinels")
+    every_s = rows.whole("every_s", low=0, high=DAY_S)
+    if every_s and every_s < LEAST_SENTINEL_S:
+        rows.fault("every_s", f"{every_s} is too often (allowed: {LEAST_SENTINEL_S} or more, or 0)")
+    rows.close()
+    return every_s
 
 
 def read_retention(table: Table, schedule: Schedule) -> Retention:

@@ -20,6 +20,7 @@ from pacewatch.amounts import (
 from pacewatch.blanks import allow, filled, simulate
 from pacewatch.catalog import Catalog, read_catalog
 from pacewatch.facts import why_no_base_url
+from pacewatch.judged import read_false_pages, read_limits
 from pacewatch.own import read_own
 from pacewatch.picks import Wish, give_importance, pick, priced
 from pacewatch.tables import Table, secrets_in, suggestion
@@ -113,6 +114,7 @@ def read_fleet(
         key: _settled(one, accounts, spending, simulated=simulated) for key, one in known.items()
     }
     known = give_importance(table, known)
+    false_pages, limits = read_false_pages(table), read_limits(table, known)
     wish = Wish(globs=table.texts("endpoints"), simulated=simulated, today=today)
     endpoints, skipped = pick(table, known, wish, environment)
     table.close()
@@ -132,6 +134,8 @@ def read_fleet(
         retention=retention,
         rate_limits=_rate_limits(accounts, catalog),
         simulated=simulated,
+        false_pages_a_month=false_pages,
+        limits=limits,
         quantiles=tuple(QUANTILES[name] for name in quantiles if name in QUANTILES),
     )
 

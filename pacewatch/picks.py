@@ -1,6 +1,6 @@
 """Decides which known endpoints are probed, how important they are, and what they cost."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 from fnmatch import fnmatchcase
@@ -38,15 +38,22 @@ def give_importance(table: Table, known: dict[str, Endpoint]) -> dict[str, Endpo
     """Return the endpoints with the importance that `[importance]` gives; later lines win."""
     known = dict(known)
     rows = table.table("importance")
-    for glob in rows.raw:
+    for glob, matched in matches(rows, known):
         word = rows.text(glob, allowed=tuple(Importance))
+        for key in matched:
+            known[key] = replace(known[key], importance=Importance(word or known[key].importance))
+    return known
+
+
+def matches(rows: Table, known: Mapping[str, Endpoint]) -> Iterator[tuple[str, list[str]]]:
+    """Yield the patterns that are a table's keys, each with the ids that it matches; a pattern
+    without any is a fault.
+    """
+    for glob in rows.raw:
         matched = [key for key in known if fnmatchcase(key, glob)]
         if not matched:
             rows.fault(glob, f"matches no endpoint{_near(glob, known)}")
-        elif word is not None:
-            for key in matched:
-                known[key] = replace(known[key], importance=Importance(word))
-    return known
+        yield glob, matched
 
 
 def _near(glob: str, known: Mapping[str, Endpoint]) -> str:

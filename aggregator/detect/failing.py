@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from aggregator.detect.chart import FAILED, GOOD, Chart
 from aggregator.detect.evidence import Evidence
-from aggregator.detect.rules import Limits
+from pacewatch.words.judging import Limits
 
 
 def failure_votes(run: Evidence, limits: Limits) -> list[tuple[Chart, float]]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from math import sqrt
 
 from aggregator.detect.chart import Chart
+from pacewatch.words.judging import NO_LIMITS, Limits
 
 SUSPECTED, SUSPECTED_SHARE, CLEARED = 2.5, 1 / 3, 0.5
 """A slow chart is a suspicion with S above this and above this share of its threshold; below so
@@ -33,22 +34,6 @@ _FAILURES = (Chart.FAILURES, Chart.QUOTA)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """Absolute limits and floors of an endpoint; None where there is none."""
-
-    slow_ttft_s: float | None = None
-    """Slower than this is slow, whatever is usual."""
-    failing_ttft_s: float | None = None
-    """Slower than this is as good as failed."""
-    slow_speed: float | None = None
-    """Below so many tokens/s is slow."""
-    ttft_floor_s: float | None = None
-    """A first token within this time is nobody's trouble."""
-    speed_floor: float | None = None
-    """So many tokens/s are nobody's trouble."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
     """How one endpoint is judged."""
 
@@ -57,7 +42,7 @@ class Rules:
     """Thresholds by chart of the charts over all regions."""
     regional: tuple[float, ...]
     """Those of the charts of one region."""
-    limits: Limits = Limits()
+    limits: Limits = NO_LIMITS
     day_s: float = 86_400
     """Length of a day; the demo's is shorter, and the hours of the rule with it."""
     window_s: float = 72 * 3600
@@ -78,7 +63,7 @@ def make_rules(  # noqa: PLR0913 - what an endpoint is judged by
     *,
     runs_a_day: float,
     multiplier: float = 1.0,
-    limits: Limits = Limits(),
+    limits: Limits = NO_LIMITS,
     day_s: float = 86_400,
     window_s: float = 72 * 3600,
     late_s: float = 3 * 3600,

@@ -245,6 +245,8 @@ def _endpoint_json(row: Row) -> dict[str, Any]:
         "endpoint": row.endpoint,
         "single_per_day": row.single.mean,
         "parallel_per_day": row.parallel.mean,
+        "sentinel_s": row.sentinel_s or None,
+        "sentinel_usd_per_day": row.sentinel_usd_per_day,
         "requests_per_day": row.requests_per_day,
         "input_tokens_per_day": row.input_tokens_per_day,
         "output_tokens_per_day": row.output_tokens_per_day,

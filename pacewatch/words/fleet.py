@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-from pacewatch.words.endpoint import Endpoint, RateLimit, endpoint_hash
+from pacewatch.words.endpoint import Endpoint, Importance, RateLimit, endpoint_hash
+from pacewatch.words.judging import Limits
 from pacewatch.words.retention import DEFAULT_RETENTION, Retention
 from pacewatch.words.slot import WORKLOADS, Load, Workload
 from pacewatch.words.spending import Caps
@@ -40,6 +41,8 @@ class Schedule:
     parallel_per_day: int = 2
     parallel_requests: int = 10
     workloads: tuple[str, ...] = ("standard",)
+    sentinel_s: int = 300
+    """Between two sentinels of an endpoint of importance `page`, seconds; 0: there are none."""
     window_s: int = 72 * 3600
     """Rolling statistics are over the slots of this time, seconds."""
     validity_s: int = 1_800
@@ -75,6 +78,7 @@ class Schedule:
 DEMO_SCHEDULE = Schedule(
     day_s=480,
     workloads=("short",),
+    sentinel_s=10,
     window_s=1_440,
     validity_s=60,
     resend_s=25,
@@ -82,7 +86,9 @@ DEMO_SCHEDULE = Schedule(
     tick_s=1.0,
     heartbeat_s=5.0,
 )
-"""The demo's: a day of eight minutes, workload `short`."""
+"""The demo's: a day of eight minutes, workload `short`; sentinels as often as slots are
+taken in time.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,6 +152,14 @@ class Fleet:
     """True in the demo: every endpoint is the simulator's."""
     quantiles: tuple[float, ...] = ()
     """Quantiles that `/metrics` tells of every rolling figure beside the usual ones."""
+    false_pages_a_month: float = 1.0
+    """What calibration allows over all endpoints of importance `page`."""
+    limits: Mapping[str, Limits] = field(default_factory=dict)
+    """Limits of one's own, by endpoint."""
+
+    def sentinel_s(self, endpoint: Endpoint) -> int:
+        """Return how far apart the endpoint's sentinels are asked, seconds; 0: it has none."""
+        return self.schedule.sentinel_s if endpoint.importance is Importance.PAGE else 0
 
 
 def catalog_hash(fleet: Fleet) -> str:

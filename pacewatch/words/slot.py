@@ -40,6 +40,9 @@ class Workload:
     """Asked output in tokens; an endpoint's reasoning room comes on top."""
 
 
+SENTINEL = "sentinel"
+"""The workload of sentinels, which are asked on a schedule of their own."""
+
 WORKLOADS: dict[str, Workload] = {
     w.name: w
     for w in (
@@ -47,7 +50,7 @@ WORKLOADS: dict[str, Workload] = {
         Workload(name="standard", input_tokens=1_000, output_tokens=1_000),
         Workload(name="long", input_tokens=10_000, output_tokens=1_500),
         Workload(name="xlong", input_tokens=100_000, output_tokens=2_000),
-        Workload(name="sentinel", input_tokens=20, output_tokens=64),
+        Workload(name=SENTINEL, input_tokens=20, output_tokens=64),
     )
 }
 

@@ -12,9 +12,9 @@ from support.fleets import PRICE, make_endpoint, make_fleet
 from aggregator.plan import make_plan
 from aggregator.schedule import slots_between
 from aggregator.thin import Cap, MetCap, Rate
-from pacewatch.words.endpoint import Price
+from pacewatch.words.endpoint import Importance, Price
 from pacewatch.words.fleet import Fleet, Spending
-from pacewatch.words.slot import WORKLOADS, Load
+from pacewatch.words.slot import WORKLOADS, Load, Purpose
 from pacewatch.words.spending import Caps, demand_of
 
 DAY = datetime(2026, 3, 8, tzinfo=UTC)
@@ -209,3 +209,55 @@ def test_a_cap_that_is_not_met_changes_nothing_and_is_not_told():
 
     assert plan.rows["acme/m1"].requests_per_day == 28
     assert plan.met == ()
+
+
+def paged(**changes: Any) -> Fleet:
+    return make_fleet(
+        make_endpoint("a", price=PRICE, importance=Importance.PAGE, **changes),
+        make_endpoint("b", price=PRICE),
+        regions=3,
+    )
+
+
+def test_the_plan_prices_sentinels_with_their_room_for_reasoning():
+    plain, reasons = make_plan(paged()), make_plan(paged(reasoning_tokens=2_048))
+
+    assert plain.rows["b/m1"].sentinel_s == 0
+    assert plain.rows["a/m1"].sentinel_s == 300
+    assert plain.rows["a/m1"].sentinel_usd_per_day == pytest.approx(288 * 84e-6)
+    assert reasons.rows["a/m1"].sentinel_usd_per_day == pytest.approx(288 * 2_132e-6)
+    assert plain.rows["a/m1"].requests_per_day == 3 * 28 + 288
+    assert plain.usd_per_day == pytest.approx(2 * 3 * 28 * 0.002 + 288 * 84e-6)
+
+
+def test_the_plan_says_what_its_slots_cost_with_sentinels():
+    fleet = paged()
+
+    assert usd_of_day(fleet) == pytest.approx(make_plan(fleet).usd_per_day)
+
+
+@pytest.mark.parametrize(
+    ("cap", "sentinel_s", "single"),
+    [(0.193, 300, 8), (0.19, 600, 8), (0.171, 3_600, 8), (0.163, 0, 7)],
+)
+def test_sentinels_come_ever_more_seldom_and_go_before_a_slot_of_the_schedule(
+    cap, sentinel_s, single
+):
+    fleet = make_fleet(
+        make_endpoint(price=PRICE, importance=Importance.PAGE), regions=3, usd_per_day=cap
+    )
+    row = make_plan(fleet).rows["acme/m1"]
+
+    assert (row.sentinel_s, row.single.per_day, row.asked_sentinel_s) == (sentinel_s, single, 300)
+    assert usd_of_day(fleet) == pytest.approx(make_plan(fleet).usd_per_day)
+    assert make_plan(fleet).usd_per_day <= cap
+
+
+def test_thinned_sentinels_are_spread_over_the_whole_day():
+    fleet = make_fleet(
+        make_endpoint(price=PRICE, importance=Importance.PAGE), regions=3, usd_per_day=0.171
+    )
+    slots = slots_between(fleet, make_plan(fleet), DAY, DAY + timedelta(days=1))
+    hours = [slot.slot_at.hour for slot in slots if slot.purpose is Purpose.SENTINEL]
+
+    assert hours == list(range(24))

@@ -1,5 +1,6 @@
 import time
 from collections import Counter
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
@@ -8,8 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.fleets import PRICE, make_endpoint, make_fleet
 
+from aggregator.fleet_sync import planned_series
 from aggregator.plan import make_plan
 from aggregator.schedule import first_slots, slots_between
+from pacewatch.words.endpoint import Importance
 from pacewatch.words.fleet import DEMO_SCHEDULE, Fleet
 from pacewatch.words.slot import Load, Purpose, Series, Slot, slot_key
 
@@ -180,3 +183,49 @@ def test_the_id_of_a_first_run_does_not_depend_on_the_moment():
     ids = {first_slots(MIXED, new, DAY + n * ONE_DAY)[0].run_id for n in range(2)}
 
     assert len(ids) == 1
+
+
+PAGED = make_fleet(
+    make_endpoint("acme", "m1", importance=Importance.PAGE, price=PRICE),
+    make_endpoint("acme", "m2", price=PRICE),
+    regions=3,
+)
+
+
+def sentinels_of(slots: list[Slot]) -> list[Slot]:
+    return [slot for slot in slots if slot.purpose is Purpose.SENTINEL]
+
+
+def test_sentinels_come_every_five_minutes_from_one_region_after_another():
+    slots = sentinels_of(slots_of(PAGED))
+
+    assert {(s.endpoint, s.workload, s.load) for s in slots} == {
+        ("acme/m1", "sentinel", Load.SINGLE)
+    }
+    assert len(slots) == 288
+    assert {b.slot_at - a.slot_at for a, b in pairwise(slots)} == {timedelta(minutes=5)}
+    assert all(len({slot.region for slot in slots[n : n + 3]}) == 3 for n in range(286))
+
+
+def test_a_sentinel_is_valid_for_one_spacing():
+    for every_s in (300, 600):
+        fleet = replace(PAGED, schedule=replace(PAGED.schedule, sentinel_s=every_s))
+
+        assert {s.valid_until - s.slot_at for s in sentinels_of(slots_of(fleet))} == {
+            timedelta(seconds=every_s)
+        }
+
+
+@given(cuts=st.lists(st.integers(1, 86_399), max_size=4, unique=True))
+def test_sentinels_are_the_same_however_a_day_is_cut(cuts):
+    moments = [DAY + timedelta(seconds=s) for s in (0, *sorted(cuts), 86_400)]
+    pieces = [s for a, b in pairwise(moments) for s in sentinels_of(slots_of(PAGED, a, b - a))]
+
+    assert pieces == sentinels_of(slots_of(PAGED))
+
+
+def test_a_series_of_sentinels_has_no_first_run():
+    found = first_slots(PAGED, planned_series(PAGED), DAY)
+
+    assert {slot.workload for slot in found} == {"standard"}
+    assert sum(series.workload == "sentinel" for series in planned_series(PAGED)) == 3

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from pacewatch.catalog import read_catalog
 from pacewatch.config import config_path, load_fleet, read_fleet
+from pacewatch.words import judging
 from pacewatch.words.endpoint import Auth, Importance, Limits, RateLimit
 from pacewatch.words.errors import SettingsError
 from pacewatch.words.fleet import DEMO_SCHEDULE, Fleet, Schedule, Spending, base_url_in
@@ -384,3 +385,27 @@ def test_the_store_is_kept_for_as_long_as_the_file_says(read):
 def test_times_that_cannot_be_kept_are_refused(read, text, fault):
     with pytest.raises(SettingsError, match=re.escape(f"store.{fault}")):
         read(f"[store]\n{text}")
+
+
+def test_limits_are_of_the_endpoints_that_match_and_later_tables_win_key_by_key(read):
+    fleet = read(
+        '[limits."groq/*"]\nslow_ttft_s = 2\nslow_tokens_per_s = 30\n'
+        '[limits."*/gpt-oss-120b"]\nslow_ttft_s = 1.5\nfloor_ttft_s = 0.3\n'
+        "[judging]\nfalse_pages_a_month = 0.5\n[sentinels]\nevery_s = 900\n",
+        KEYED,
+    )
+
+    assert fleet.limits["groq/gpt-oss-120b"] == judging.Limits(
+        slow_ttft_s=1.5, slow_tokens_per_s=30.0, floor_ttft_s=0.3
+    )
+    assert fleet.limits["groq/llama-3.3-70b"] == judging.Limits(
+        slow_ttft_s=2.0, slow_tokens_per_s=30.0
+    )
+    assert "cerebras/zai-glm-4.7" not in fleet.limits
+    assert (fleet.false_pages_a_month, fleet.schedule.sentinel_s) == (0.5, 900)
+
+
+def test_only_endpoints_of_importance_page_have_sentinels(read):
+    fleet = read('[importance]\n"sambanova/gpt-oss-120b" = "page"', KEYED)
+
+    assert {e.id for e in fleet.endpoints if fleet.sentinel_s(e)} == {"sambanova/gpt-oss-120b"}

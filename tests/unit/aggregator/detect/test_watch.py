@@ -8,10 +8,11 @@ from hypothesis import strategies as st
 from support.judged import HOUR_S, REGIONS, bad, feed, good, learnt, make_watch, played
 
 from aggregator.detect.chart import Chart
-from aggregator.detect.rules import Limits, daily_budget, make_rules
+from aggregator.detect.rules import daily_budget, make_rules
 from aggregator.detect.state import state_of, watch_of
 from aggregator.detect.verdict import judge, silent_regions
 from aggregator.detect.watch import POOLED, Turn, zs_of
+from pacewatch.words.judging import Limits
 from pacewatch.words.slot import Load, Purpose
 from pacewatch.words.verdict import Trouble, Verdict
 
@@ -156,11 +157,11 @@ def test_limits_and_floors_stand_beside_what_is_usual():
     feed(watch, 72, 12)
     assert judge(watch).verdict is Verdict.SLOW
 
-    watch = learnt(limits=Limits(slow_speed=150.0))
+    watch = learnt(limits=Limits(slow_tokens_per_s=150.0))
     assert judge(watch).verdict is Verdict.SLOW
     assert judge(learnt(limits=Limits(failing_ttft_s=0.4))).verdict is Verdict.FAILING
 
-    watch = learnt(limits=Limits(ttft_floor_s=2.0, speed_floor=20.0))
+    watch = learnt(limits=Limits(floor_ttft_s=2.0, floor_tokens_per_s=20.0))
     feed(watch, 72, 24, ttft_s=1.5, speed=30)
     assert judge(watch).verdict is Verdict.OK
 
