@@ -7,6 +7,7 @@ from support.probing import own_endpoint
 from pacewatch.words.timing import Identity, ProviderTokens
 from probe.protocols.anthropic import Anthropic
 from probe.protocols.interface import (
+    AllTold,
     Chunk,
     End,
     Finish,
@@ -146,6 +147,7 @@ def test_pings_the_ends_of_blocks_and_what_is_new_hold_nothing():
     assert read({"type": "ping"}, name="ping") == []
     assert read({"type": "content_block_stop", "index": 0}) == []
     assert read({"type": "vibes_update"}) == []
+    assert list(MESSAGES.read(Frame(name="", data="[DONE]"))) == [AllTold()]
 
 
 def test_a_plain_body_is_read_for_its_error_alone():

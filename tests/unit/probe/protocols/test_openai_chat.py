@@ -157,6 +157,7 @@ def test_tool_calls_are_text_of_their_own_kind_without_their_ids():
             {"index": 0, "id": "call_1", "function": {"name": "look", "arguments": '{"a"'}},
             {"index": 1, "function": {"arguments": ": 1}"}},
             {"index": 2, "function": None},
+            {"index": 3, "function": "look"},
             "odd",
         ]
     )
@@ -230,6 +231,25 @@ def test_a_finish_reason_that_is_an_error_is_one():
     assert told == [StreamFault(code="error")]
 
 
+def test_an_error_inside_a_choice_keeps_its_code():
+    choice = {"index": 0, "delta": {}, "finish_reason": "error", "error": {"code": 502}}
+
+    assert read({"choices": [choice]}) == [StreamFault(code="502")]
+
+
+def test_a_tool_of_free_text_has_a_name_and_an_input():
+    assert delta(tool_calls=[{"type": "custom", "custom": {"name": "sh", "input": " ls"}}]) == [
+        Chunk(kind="t", text="sh ls")
+    ]
+
+
+def test_a_message_in_place_of_a_delta_is_read():
+    message = {"index": 0, "message": {"role": "assistant", "content": "Low"}}
+
+    assert read({"choices": [message]}) == [Chunk(kind="a", text="Low")]
+    assert read({"choices": [{**message, "delta": {}}]}) == []
+
+
 def test_the_last_text_may_come_with_finish_and_usage():
     told = read(
         {
@@ -272,6 +292,8 @@ def test_an_error_is_one_however_it_is_told(event, code):
 
 def test_an_event_named_an_error_is_one():
     assert read({"message": "full", "code": 7}, name="error") == [StreamFault(code="7")]
+    assert read("overloaded", name="error") == [StreamFault(code="overloaded")]
+    assert read("It is full.", name="error") == [StreamFault(code=None)]
 
 
 def test_no_error_is_none():
