@@ -39,9 +39,17 @@ def fewest_runs(load: Load) -> int:
 
 
 def read_pooled(
-    connection: Connection, pools: Sequence[Sequence[int]], *, now: datetime, window: timedelta
+    connection: Connection,
+    pools: Sequence[Sequence[int]],
+    *,
+    now: datetime,
+    window: timedelta,
+    also: str = "",
 ) -> list[Pooled]:
-    """Return the medians of each pool of series, one of them for each region, in their order."""
+    """Return the medians of each pool of series, one of them for each region, in their order.
+
+    Runs enter that enter the rolling statistics, and those of the purpose `also`.
+    """
     found: list[dict[Figure, Median]] = [{} for _ in pools]
     if not pools:
         return []
@@ -52,6 +60,7 @@ def read_pooled(
             "series": [series_id for series in pools for series_id in series],
             "since": now - window,
             "now": now,
+            "also": also,
         },
     )
     for row in rows:

@@ -46,3 +46,10 @@ def low_ranks() -> tuple[int, ...]:
                 rank += 1
         ranks.append(rank)
     return tuple(ranks)
+
+
+def low_rank(samples: int) -> int:
+    """Return the rank of the interval's low end for any number of samples; 0 for too few."""
+    if samples <= EXACT_UP_TO:
+        return low_ranks()[samples - 1] if samples else 0
+    return samples * low_ranks()[-1] // EXACT_UP_TO

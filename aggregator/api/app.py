@@ -9,6 +9,7 @@ from aggregator.api import (
     board,
     changes,
     docs,
+    evidence,
     export,
     html,
     metrics,
@@ -39,7 +40,7 @@ def create_app(pool: Pool, fleet: Fleet, *, clock: Callable[[], datetime] = utc_
     add_health(app)
     app.include_router(push.router())
     app.include_router(export.router())
-    for part in (metrics, read, changes, board, pages, html, docs, runbooks, workers):
+    for part in (metrics, read, changes, evidence, board, pages, html, docs, runbooks, workers):
         app.include_router(part.router)
     return app
 

@@ -12,7 +12,8 @@ with asked as materialized (
         1.0::float8 / count(*) over (partition by pool, figure, run.series_id) as weight
     from asked
     join run on run.series_id = asked.series_id
-        and run.slot_at > %(since)s and run.slot_at <= %(now)s and run.rolls
+        and run.slot_at > %(since)s and run.slot_at <= %(now)s
+        and (run.rolls or run.purpose = %(also)s)
     cross join lateral (values
         ('ttft_s', run.ttft_s), ('answer_s', run.answer_s),
         ('output_tokens_per_s', run.output_tokens_per_s), ('end_to_end_s', run.end_to_end_s)

@@ -36,6 +36,7 @@ COMMAND_FILES = (
     "calibrate",
     "read",
     "export",
+    "evidence",
     "simulate",
     "grafana",
     "store",

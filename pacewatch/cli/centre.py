@@ -16,7 +16,8 @@ DEFAULT_AGGREGATOR_URL = "http://127.0.0.1:8420"
 TIMEOUT_S = 15.0
 STREAM_TIMEOUT_S = 120.0
 """How long the next piece of a long answer may take."""
-_WRONG_USE = 422
+_WRONG_USE = frozenset({404, 422})
+"""What is answered to a name that is not known, and to what no question can be."""
 
 
 def aggregator_url() -> str:
@@ -91,7 +92,7 @@ def _translated(url: str) -> Iterator[None]:
 
 def _refuse(url: str, answer: httpx2.Response, document: Any) -> None:
     if answer.is_error:
-        kind = SettingsError if answer.status_code == _WRONG_USE else PacewatchError
+        kind = SettingsError if answer.status_code in _WRONG_USE else PacewatchError
         raise kind(f"{url}: {document.get('detail', answer.reason_phrase)}")
 
 
