@@ -13,6 +13,7 @@ from typing import Any
 from psycopg.types.json import Json, Jsonb
 
 from aggregator import probers, verdicts
+from aggregator.annotating import annotate
 from aggregator.confirming import order
 from aggregator.db import Connection, Pool, queries, translated
 from aggregator.detect.evidence import Evidence
@@ -24,7 +25,7 @@ from aggregator.incidents import close_lasting
 from aggregator.ruling import rules_of
 from aggregator.silence import Silent, find_silent
 from aggregator.surroundings import Surroundings
-from aggregator.voting import advice_of, ended_of, evidence_of
+from aggregator.voting import advice_of, ended_of, evidence_of, is_flagged
 from pacewatch.words.endpoint import Endpoint
 from pacewatch.words.verdict import Advice
 
@@ -55,6 +56,7 @@ def judge_due(pool: Pool, orders: Orders, now: datetime) -> Judged:
         due = {row["endpoint"] for row in _rows(connection, "find_due", now=now)}
         doubted = probers.find_doubted(connection, orders, now)
         close_lasting(connection, known.keys(), orders.fleet.schedule.day_s, now)
+        annotate(connection, orders.fleet.schedule.day_s, now)
     due |= {
         endpoint
         for endpoint in silent.keys() | told.keys()
@@ -71,6 +73,7 @@ def judge_due(pool: Pool, orders: Orders, now: datetime) -> Judged:
             judged, runs = judged + 1, runs + done[0]
             turned += (f"{endpoint} {one.turn} {one.trouble}" for one in done[1])
     with translated(), pool.connection() as connection:
+        probers.follow_probers(connection, orders, doubted, surroundings.flagged, now)
         _run(connection, "note_judged", now=now)
     return Judged(endpoints=judged, runs=runs, turned=tuple(turned))
 
@@ -98,6 +101,9 @@ class Bench:
             watch = watch_of(held[0]["state"], rules_of(self.orders, endpoint.id))
             rows = _rows(connection, "select_unjudged", endpoint=endpoint.id, most=MOST_RUNS)
             changes = watch.take(_evidence(connection, endpoint.id, rows), now.timestamp())
+            self.surroundings.flagged |= {
+                (row["region"], row["worker"]) for row in rows if is_flagged(row)
+            }
             changes += watch.pass_time(now.timestamp())
             if held[0]["accepted"]:
                 watch.accept()
@@ -133,12 +139,14 @@ def _evidence(
 
     A run whose rows are gone says nothing.
     """
-    met: dict[Advice, tuple[str, datetime]] = {}
+    met: dict[Advice, tuple[str, datetime, int]] = {}
     for row in rows:
         if row["ended"] is None or row["region"] is None:
             continue
         ended = ended_of(connection, row)
-        met |= dict.fromkeys(advice_of(row, ended), (row["region"], row["slot_at"]))
+        for advice in advice_of(row, ended):
+            runs = met[advice][2] if advice in met else 0
+            met[advice] = row["region"], row["slot_at"], runs + 1
         evidence = evidence_of(row, ended)
         if evidence is not None:
             yield evidence
@@ -148,8 +156,9 @@ def _evidence(
             "upsert_advisories",
             endpoint=endpoint,
             kinds=[str(advice) for advice in met],
-            regions=[region for region, _ in met.values()],
-            moments=[at for _, at in met.values()],
+            regions=[region for region, _, _ in met.values()],
+            moments=[at for _, at, _ in met.values()],
+            runs=[runs for _, _, runs in met.values()],
         )
 
 

@@ -42,6 +42,8 @@ class Surroundings:
     def __init__(self, orders: Orders, doubted: frozenset[str], now: datetime) -> None:
         """Look at a fleet; doubted are the regions whose workers' own timing is suspect."""
         self.orders, self.doubted, self.now = orders, doubted, now
+        self.flagged: set[tuple[str, str]] = set()
+        """Region and id of workers that flagged runs of this tick themselves."""
         self._recent: dict[str, Points] | None = None
 
     def sort(

@@ -85,6 +85,7 @@ def drop_old(pool: Pool, fleet: Fleet, now: datetime) -> list[str]:
         with connection.transaction():
             window = timedelta(seconds=fleet.schedule.window_s)
             connection.execute(queries("answered")["delete_old_answered"], {"before": now - window})
+        _drop_judged(connection, fleet, now)
         with connection.transaction():
             connection.execute(named["delete_old_workers"], {"before": now - KEPT_WORKERS})
         if retention.rollups_days is not None:
@@ -92,6 +93,20 @@ def drop_old(pool: Pool, fleet: Fleet, now: datetime) -> list[str]:
             with connection.transaction():
                 connection.execute(queries("days")["delete_old_days"], {"before": old})
     return dropped
+
+
+def _drop_judged(connection: Connection, fleet: Fleet, now: datetime) -> None:
+    """Delete ended incidents with the runs they were made of, and what judging needs no more."""
+    window = now - timedelta(seconds=fleet.schedule.window_s)
+    for name, before in {
+        "delete_old_incidents": now - fleet.retention.timings,
+        "delete_old_judgements": now - fleet.retention.timings,
+        "delete_old_silences": now - fleet.retention.timings,
+        "delete_old_advisories": window,
+        "delete_unjudged": window,
+    }.items():
+        with connection.transaction():
+            connection.execute(queries("incidents")[name], {"before": before})
 
 
 def age_windows(pool: Pool, fleet: Fleet, now: datetime) -> int:

@@ -40,6 +40,11 @@ def evidence_of(row: Mapping[str, Any], ended: Sequence[Ended]) -> Evidence | No
     )
 
 
+def is_flagged(row: Mapping[str, Any]) -> bool:
+    """Tell whether the worker itself found its timing suspect in a run."""
+    return any(Flag.PROBER_SUSPECT in request["flags"] for request in row["ended"] or ())
+
+
 def ended_of(connection: Connection, row: Mapping[str, Any]) -> list[Ended]:
     """Return how the requests of a stored run ended; reads its record where one was empty.
 

@@ -131,3 +131,106 @@ where endpoint in (
     where incident_id = %(incident)s and incident.state in ('confirmed', 'eased')
         and incident_endpoint.trouble in ('first_token', 'output_speed'))
 returning endpoint
+
+-- name: find_of_probers
+select incident_id, region, state from incident where ended_at is null and trouble = 'timing'
+
+-- name: insert_of_probers
+insert into incident (provider, region, trouble, class, state, importance, simulated, since,
+    opened_at, confirmed_at, speaks_for)
+values ('', %(region)s, 'timing', 'prober', 'confirmed', %(importance)s, %(simulated)s, %(now)s,
+    %(now)s, %(now)s, %(why)s)
+returning incident_id
+
+-- name: ease_of_probers
+update incident set state = 'eased', eased_at = %(now)s
+where incident_id = %(incident)s and state = 'confirmed' and not exists (
+    select from incident_endpoint
+    where incident_endpoint.incident_id = incident.incident_id
+        and incident_endpoint.eased_at is null)
+returning incident_id
+
+-- name: note_changes
+-- what answers told of their maker since shortly before trouble began, once each
+insert into incident_event (incident_id, at, kind, text)
+select distinct incident_id, changed_at, 'changed',
+    format('%%s: %%s is now %%s, was %%s', provider_change.endpoint, facet, value, before)
+from incident
+join incident_endpoint using (incident_id)
+join provider_change using (endpoint)
+where ended_at is null and state <> 'suspected'
+    and changed_at > incident.since - %(lead)s::interval
+    and not exists (
+        select from incident_event as told
+        where told.incident_id = incident.incident_id and told.kind = 'changed'
+            and told.at = changed_at
+            and told.text like provider_change.endpoint || ': ' || facet || ' %%')
+
+-- name: note_versions
+-- versions of our workers that first ran one of its endpoints since shortly before trouble began
+insert into incident_event (incident_id, at, kind, text)
+select incident_id, first_at, 'worker', format('workers of %%s: now version %%s', region, version)
+from (
+    select incident_id, incident.since, min(endpoint) as endpoint
+    from incident join incident_endpoint using (incident_id)
+    where ended_at is null and incident.state <> 'suspected'
+    group by incident_id) as its
+cross join lateral (
+    select series.region, worker_version as version, min(slot_at) as first_at,
+        min(min(slot_at)) over (partition by series.region) as earliest_at
+    from series join run using (series_id)
+    where series.endpoint = its.endpoint and slot_at > its.since - 8 * %(lead)s::interval
+    group by series.region, worker_version) as ran
+where first_at > its.since - %(lead)s::interval and first_at > earliest_at
+    and not exists (
+        select from incident_event as told
+        where told.incident_id = its.incident_id and told.kind = 'worker'
+            and told.text = format('workers of %%s: now version %%s', ran.region, version))
+
+-- name: find_unsaid_silences
+-- silences that stand, with the open incidents whose timelines do not tell of them
+select silence_id, endpoints, silence.region, starts_at, ends_at, why, made_by, incident_id,
+       array(select distinct endpoint from incident_endpoint
+             where incident_endpoint.incident_id = incident.incident_id) as gathered
+from silence
+cross join incident
+where incident.ended_at is null and incident.state <> 'suspected'
+    and starts_at <= %(now)s and ends_at > %(now)s
+    and silence.region in ('', incident.region)
+    and not exists (
+        select from incident_event as told
+        where told.incident_id = incident.incident_id and told.kind = 'silenced'
+            and told.at = starts_at)
+order by silence_id, incident_id
+
+-- name: delete_old_incidents
+-- with all that hangs on them
+with old as (
+    select incident_id from incident where ended_at < %(before)s
+), notices as (
+    delete from notice where incident_id in (select incident_id from old)
+), events as (
+    delete from incident_event where incident_id in (select incident_id from old)
+), members as (
+    delete from incident_endpoint where incident_id in (select incident_id from old)
+), ordered as (
+    delete from confirm_order where incident_id in (select incident_id from old)
+)
+delete from incident where incident_id in (select incident_id from old)
+
+-- name: delete_unjudged
+-- what the judge has not come to for a window would not vote any more
+delete from unjudged where slot_at < %(before)s
+
+-- name: delete_old_advisories
+delete from advisory where last_at < %(before)s
+
+-- name: delete_old_judgements
+-- of endpoints that are not probed any more
+delete from judgement
+where judged_at < %(before)s
+    and not exists (
+        select from endpoint where endpoint.endpoint = judgement.endpoint and active)
+
+-- name: delete_old_silences
+delete from silence where ends_at < %(before)s

@@ -96,13 +96,13 @@ where endpoint = %(endpoint)s and region <> '' and not region = any (%(regions)s
 
 -- name: upsert_advisories
 insert into advisory (endpoint, kind, region, since, last_at, runs)
-select %(endpoint)s, kind, region, at, at, 1
-from unnest(%(kinds)s::text[], %(regions)s::text[], %(moments)s::timestamptz[])
-    as met (kind, region, at)
+select %(endpoint)s, kind, region, at, at, runs
+from unnest(%(kinds)s::text[], %(regions)s::text[], %(moments)s::timestamptz[],
+    %(runs)s::integer[]) as met (kind, region, at, runs)
 order by kind
 on conflict (endpoint, kind) do update
 set region = excluded.region, last_at = greatest(advisory.last_at, excluded.last_at),
-    runs = advisory.runs + 1
+    runs = advisory.runs + excluded.runs
 
 -- name: note_judged
 update store set judged_at = %(now)s
@@ -145,3 +145,21 @@ where ordered_at > %(since)s and provider = %(provider)s or incident_id = %(inci
 insert into confirm_order (run_id, incident_id, endpoint, region, ordered_at)
 select run_id, %(incident)s, %(endpoint)s, region, %(now)s
 from unnest(%(runs)s::uuid[], %(regions)s::text[]) as ordered (run_id, region)
+
+-- name: find_workers
+select region, worker from worker where region = any (%(regions)s::text[])
+
+-- name: find_flagged
+-- regions of those workers whose latest ten runs have three that they flagged themselves
+select distinct region
+from unnest(%(regions)s::text[], %(workers)s::text[]) as doubted (region, worker)
+where 3 <= (
+    select count(*) filter (where exists (
+        select from timing
+        where timing.run_id = latest.run_id and timing.slot_at = latest.slot_at
+            and 'prober_suspect' = any (flags)))
+    from (
+        select run_id, slot_at from series join run using (series_id)
+        where series.region = doubted.region and run.worker = doubted.worker
+            and slot_at > %(since)s
+        order by slot_at desc limit 10) as latest)

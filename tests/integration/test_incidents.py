@@ -1,12 +1,16 @@
 """Incidents over a real Postgres, from runs that come in through ingest to their end."""
 
 from collections import Counter
+from datetime import timedelta
 
 import pytest
+from support.dispatching import NOON
 from support.judging import SECOND, failure, judged_fleet, learnt_store, reopened, usual
 from support.records import timed
 
 from aggregator.incidents import accept, acknowledge
+from aggregator.upkeep import drop_old
+from pacewatch.words.flag import Flag
 from pacewatch.words.outcome import Outcome
 
 MANY = [f"{provider}/{model}" for provider in ("alpha", "beta", "gamma", "delta") for model in "ab"]
@@ -187,3 +191,98 @@ def test_an_accepted_level_is_the_usual_one_and_ends_the_incident(court):
     court.play(240, slower)
     assert len(incidents(court)) == 1
     assert court.verdicts()["alpha/a"] in ("ok", "learning")
+
+
+def over_limit(court, over):
+    with court.pool.connection() as connection:
+        connection.execute(
+            "update worker set calibration = jsonb_build_object('over', %s::text)"
+            " where region = 'eu-west'",
+            (over,),
+        )
+
+
+def test_a_worker_over_its_own_limit_is_an_incident_of_our_prober_alone(court):
+    court.judge(court.now)
+    over_limit(court, "arrival_p99_s")
+    court.judge(court.now)
+    court.judge(court.now)
+
+    (incident,) = incidents(court)
+    assert (incident["class"], incident["provider"], incident["region"]) == (
+        "prober",
+        "",
+        "eu-west",
+    )
+    assert (incident["trouble"], incident["state"]) == ("timing", "confirmed")
+    over_limit(court, "")
+    court.judge(court.now)
+    over_limit(court, "arrival_p99_s")
+    court.judge(court.now)
+    over_limit(court, "")
+    court.judge(court.now)
+    court.judge(court.now + 121 * SECOND)
+    assert events(court) == ["confirmed", "eased", "again", "eased", "closed"]
+
+
+def test_flags_on_three_of_a_workers_latest_ten_runs_are_of_our_prober(court):
+    flagged = timed(5_000, 100, flags=(Flag.PROBER_SUSPECT,))
+    for count in (2, 3):
+        some = {endpoint.id for endpoint in court.orders.fleet.endpoints[:count]}
+        court.run("eu-west", lambda s, some=some: flagged if s.endpoint in some else usual(s))
+        court.now += 12 * SECOND
+        assert len(incidents(court)) == (0 if count == 2 else 1)
+    assert incidents(court)[0]["class"] == "prober"
+
+
+def test_a_region_whose_endpoints_are_all_slow_is_our_prober(court):
+    court.play(240, lambda s: timed(2_500, 100) if s.region == "us-east" else usual(s))
+
+    rows = [row for row in incidents(court) if row["state"] == "confirmed"]
+    assert [(row["class"], row["provider"], row["region"]) for row in rows] == [
+        ("prober", "", "us-east")
+    ]
+
+
+def test_what_else_happened_stands_in_the_timeline_once(court):
+    court.play(144, of("alpha", timed(500, 50)))
+    with court.pool.connection() as connection:
+        connection.execute(
+            "insert into provider_change (endpoint, facet, value, before, changed_at, noted_at)"
+            " values ('alpha/a', 'fingerprint', 'new', 'old', %(at)s, %(at)s)",
+            {"at": court.now},
+        )
+        connection.execute(
+            "insert into silence (endpoints, starts_at, ends_at, why, made_by)"
+            " values ('alpha/*', %(at)s, %(at)s + interval '1 hour', 'known', 'ana')",
+            {"at": court.now},
+        )
+        connection.execute(
+            "update run set worker_version = '99.0' where slot_at = (select max(slot_at) from run)"
+        )
+    court.judge(court.now)
+    court.judge(court.now)
+
+    told = court.rows(
+        "select kind, text from incident_event where kind in ('changed', 'worker', 'silenced')"
+        " order by kind"
+    )
+    assert [row["kind"] for row in told] == ["changed", "silenced", "worker"]
+    assert told[0]["text"] == "alpha/a: fingerprint is now new, was old"
+    assert told[1]["text"].startswith("silenced by ana until ")
+    assert told[2]["text"].endswith(": now version 99.0")
+
+
+def test_what_has_ended_is_kept_as_long_as_runs_are(court):
+    court.play(96, of("gamma", failure(Outcome.RATE_LIMITED)))
+    court.run("eu-west", of("beta/a", failure()))
+    with court.pool.connection() as connection:
+        connection.execute("update incident set ended_at = %s where trouble = 'quota'", (NOON,))
+
+    drop_old(court.pool, court.orders.fleet, NOON + timedelta(days=401))
+
+    assert [row["trouble"] for row in incidents(court)] == ["failures"]
+    assert {row["kind"] for row in court.rows("select kind from incident_event")} == {
+        "suspected",
+        "probes",
+    }

@@ -1,29 +1,42 @@
 """The judge over a real Postgres: runs come in through ingest; time is what the test says it is."""
 
+import threading
+
 import pytest
-from support.centre import migrated_pool
-from support.judging import SECOND, Court, failure, judged_fleet, usual
+from support.dispatching import REGIONS
+from support.judging import (
+    SECOND,
+    Court,
+    failure,
+    judged_fleet,
+    learnt_store,
+    reopened,
+    usual,
+)
 from support.records import timed
-from support.servers import fresh_database
+from support.timings import make_timing
+
+from aggregator.judge import judge_due
+from pacewatch.words.errors import StoreError
+from pacewatch.words.flag import Flag
+from pacewatch.words.outcome import Outcome
 
 
 @pytest.fixture(scope="module")
-def store(postgres_url):
-    with fresh_database(postgres_url) as url, migrated_pool(url) as opened:
-        yield opened
+def learnt(postgres_url):
+    """Three endpoints at two providers, from two regions, learnt and as usual."""
+    with learnt_store(postgres_url, judged_fleet()) as court:
+        yield court
 
 
 @pytest.fixture
-def court(store):
-    return Court(store, judged_fleet())
-
-
-def learnt(court, seconds=300):
-    court.play(seconds)
-    return court
+def court(postgres_url, learnt):
+    with reopened(postgres_url, learnt) as court:
+        yield court
 
 
 def test_an_endpoint_is_learning_until_twelve_good_runs_of_a_series(court):
+    court = Court(court.pool, judged_fleet())
     court.play(11 * 24)
     assert set(court.verdicts().values()) == {"learning"}
 
@@ -34,8 +47,6 @@ def test_an_endpoint_is_learning_until_twelve_good_runs_of_a_series(court):
 
 
 def test_a_halved_speed_is_slow_with_its_ratio(court):
-    learnt(court, 360)
-
     court.play(168, lambda slot: timed(500, 50) if slot.endpoint == "beta/one" else usual(slot))
 
     assert court.verdicts() == {"alpha/one": "ok", "alpha/two": "ok", "beta/one": "slow"}
@@ -46,15 +57,12 @@ def test_a_halved_speed_is_slow_with_its_ratio(court):
 
 
 def test_failures_everywhere_are_failing_at_once(court):
-    learnt(court, 360)
-
     court.play(48, lambda _: failure())
 
     assert set(court.verdicts().values()) == {"failing"}
 
 
 def test_a_region_that_falls_silent_is_told_as_time_passes_and_nobody_is_slow_for_it(court):
-    learnt(court, 360)
     court.heard = ["us-east"]
     last_run = court.now - 24 * SECOND
 
@@ -69,3 +77,100 @@ def test_a_region_that_falls_silent_is_told_as_time_passes_and_nobody_is_slow_fo
     court.heard = ["eu-west", "us-east"]
     court.play(24)
     assert set(court.verdicts("eu-west").values()) == {"ok"}
+
+
+MORTAL = """
+create sequence death;
+create function die() returns trigger language plpgsql as $$
+begin
+    if nextval('death') in (1, 3, 6, 8, 11, 12, 15, 19, 22, 27) then
+        perform pg_terminate_backend(pg_backend_pid());
+    end if;
+    return null;
+end $$;
+create trigger dies after update on judgement for each statement execute function die();
+create trigger dies after insert on incident_event for each statement execute function die();
+create trigger dies after delete on unjudged for each statement execute function die();
+"""
+"""Ten times, whoever writes here dies in the middle of a transaction."""
+
+
+def believed(court):
+    """All that judging left, but for ids and moments of its own."""
+    return (
+        court.rows("select endpoint, state from judgement order by endpoint"),
+        court.rows(
+            "select endpoint, region, verdict, since, ttft_ratio, speed_ratio from verdict"
+            " order by endpoint, region"
+        ),
+        court.rows(
+            "select class, provider, region, state, trouble from incident"
+            " order by class, provider, trouble, state"
+        ),
+        court.rows("select endpoint, trouble, ratio from incident_endpoint order by 1, 2"),
+        court.rows("select endpoint, region from confirm_order order by 1, 2"),
+    )
+
+
+def test_two_judges_whose_connections_break_at_any_moment_judge_each_run_once(postgres_url, learnt):
+    def slow_alpha(slot):
+        return timed(500, 50) if slot.endpoint.startswith("alpha") else usual(slot)
+
+    with reopened(postgres_url, learnt) as calm, reopened(postgres_url, learnt) as shaken:
+        for court in (calm, shaken):
+            for k in range(12):
+                court.push(REGIONS[k % 2], slow_alpha, court.now + 12 * k * SECOND)
+            court.now += 160 * SECOND
+        calm.judge(calm.now)
+        with shaken.pool.connection() as connection:
+            connection.execute(MORTAL)
+
+        def judge():
+            while shaken.rows("select 1 from unjudged limit 1"):
+                try:
+                    judge_due(shaken.pool, shaken.orders, shaken.now)
+                except StoreError:
+                    broken.append(1)
+
+        broken = []
+        judges = [threading.Thread(target=judge) for _ in range(2)]
+        for thread in judges:
+            thread.start()
+        for thread in judges:
+            thread.join(60)
+
+        assert broken
+        assert shaken.rows("select * from unjudged") == []
+        assert believed(shaken) == believed(calm)
+
+
+def test_what_somebody_must_set_right_is_one_row_a_kind_and_no_verdict(court):
+    refused = iter([Outcome.AUTH, Outcome.AUTH, Outcome.FILTERED, Outcome.EMPTY])
+    for k in range(4):
+        answer = make_timing(outcome=next(refused), flags=(Flag.TRUNCATED,))
+        court.push("eu-west", lambda slot, answer=answer: answer, court.now + k * SECOND)
+    court.push(
+        "eu-west", lambda _: timed(500, 100, flags=(Flag.DEGENERATE,)), court.now + 9 * SECOND
+    )
+    court.judge(court.now + 30 * SECOND)
+
+    found = court.rows("select kind, runs from advisory where endpoint = 'beta/one' order by kind")
+    assert [(row["kind"], row["runs"]) for row in found] == [
+        ("auth", 2),
+        ("degenerate", 1),
+        ("filtered", 1),
+        ("too_little_room", 1),
+    ]
+    assert set(court.verdicts().values()) == {"ok"}
+    assert court.rows("select * from incident") == []
+
+
+def test_a_run_whose_worker_was_suspect_and_one_that_comes_hours_late_do_not_vote(court):
+    before = court.rows("select state from judgement order by endpoint")
+    suspect = failure(flags=(Flag.PROBER_SUSPECT,))
+    court.run("eu-west", lambda _: suspect)
+    court.push("eu-west", lambda _: failure(), court.now - 400 * SECOND)
+    court.judge(court.now + 10 * SECOND)
+
+    assert court.rows("select state from judgement order by endpoint") == before
+    assert court.rows("select * from unjudged") == []

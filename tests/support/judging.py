@@ -50,6 +50,7 @@ class Court:
     """A centre whose workers answer at once; time is what it says."""
 
     url = ""
+    """Of its store, where that is its own."""
 
     def __init__(self, pool: db.Pool, fleet: Fleet, *, at: datetime | None = None) -> None:
         """Begin in an empty store, or go on in one that another court has left then."""
@@ -81,6 +82,11 @@ class Court:
     def run(self, region: str, answer: Answer = usual, *, at: datetime | None = None) -> None:
         """Run every endpoint once from a region, and judge."""
         at = at or self.now
+        self.push(region, answer, at)
+        self.judge(at + 6 * SECOND)
+
+    def push(self, region: str, answer: Answer, at: datetime) -> None:
+        """Run every endpoint once from a region."""
         workload = self.orders.fleet.schedule.workloads[0]
         slots = [
             make_slot(at, endpoint=endpoint.id, region=region, workload=workload)
@@ -89,7 +95,6 @@ class Court:
         with self.pool.connection() as connection:
             plan(connection, *slots)
         self.answer(slots, answer, at + 5 * SECOND)
-        self.judge(at + 6 * SECOND)
 
     def confirm(self, answer: Answer = usual) -> None:
         """Run what was ordered until nothing more is."""
@@ -148,4 +153,6 @@ def learnt_store(postgres_url: str, fleet: Fleet) -> Iterator[Court]:
 def reopened(postgres_url: str, learnt: Court) -> Iterator[Court]:
     """A court that goes on where another one has left, in a store of its own."""
     with fresh_database(postgres_url, like=learnt.url) as url, migrated_pool(url) as pool:
-        yield Court(pool, learnt.orders.fleet, at=learnt.now)
+        court = Court(pool, learnt.orders.fleet, at=learnt.now)
+        court.url = url
+        yield court

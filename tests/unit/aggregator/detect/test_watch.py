@@ -9,9 +9,10 @@ from support.judged import HOUR_S, REGIONS, bad, feed, good, learnt, make_watch,
 
 from aggregator.detect.chart import Chart
 from aggregator.detect.rules import daily_budget, make_rules
+from aggregator.detect.standing import suspected_of, troubles_of
 from aggregator.detect.state import state_of, watch_of
 from aggregator.detect.verdict import judge, silent_regions
-from aggregator.detect.watch import POOLED, Turn, zs_of
+from aggregator.detect.watch import POOLED, Turn, Watch, zs_of
 from pacewatch.words.judging import Limits
 from pacewatch.words.slot import Load, Purpose
 from pacewatch.words.verdict import Trouble, Verdict
@@ -327,3 +328,61 @@ def test_a_muted_watch_never_alarms_and_shows_how_high_its_charts_go():
 
     assert Turn.ALARM not in {c.turn for c in feed(watch, 72, 48, speed=50)}
     assert watch.charts[POOLED][Chart.SPEED].s > watch.rules.pooled[Chart.SPEED]
+
+
+def test_a_suspicion_ends_as_time_passes_though_no_run_comes():
+    watch = learnt()
+    assert (watch.due_at, watch.pass_time(72 * HOUR_S)) == (None, [])
+    watch.take([bad(72)], 72 * HOUR_S)
+    assert watch.due_at == 72 * HOUR_S + 1
+    watch.orders(72 * HOUR_S, 12)
+    assert watch.due_at == 74 * HOUR_S + 1
+
+    assert [c.turn for c in watch.pass_time(watch.due_at)] == [Turn.UNCONFIRMED]
+    assert watch.due_at == 76 * HOUR_S + 1
+    assert watch.pass_time(watch.due_at) == []
+    assert watch.suspicion is None
+
+
+def test_a_model_that_is_gone_is_suspected_of_nothing_else():
+    watch = learnt()
+    feed(watch, 72, 3, bad, gone=True)
+
+    assert watch.suspicion is None
+    assert [(met.trouble, met.region) for met in troubles_of(watch)] == [(Trouble.GONE, POOLED)]
+
+
+def test_trouble_that_the_chart_of_all_regions_and_a_regions_tell_is_one():
+    watch = learnt()
+    feed(watch, 72, 40, speed=50)
+    (met,) = troubles_of(watch)
+    assert (met.trouble, met.region) == (Trouble.OUTPUT_SPEED, POOLED)
+
+    watch = learnt()
+    for k in range(20):
+        watch.take([good(72 + k, ttft_s=5.0)], (72 + k) * HOUR_S)
+        watch.take([good(72 + k, "r01"), good(72 + k, "r02")], (72 + k) * HOUR_S)
+    assert [(met.trouble, met.region) for met in troubles_of(watch)] == [
+        (Trouble.FIRST_TOKEN, "r00")
+    ]
+
+
+def test_what_is_suspected_is_told_by_its_worst_chart_until_it_is_settled():
+    watch = learnt()
+    assert suspected_of(watch) is None
+    feed(watch, 72, 3, speed=50)
+    assert suspected_of(watch).trouble is Trouble.OUTPUT_SPEED
+    watch.suspicion.region = "elsewhere"
+    assert suspected_of(watch).trouble is Trouble.OUTPUT_SPEED
+    watch.take([bad(75)], 75 * HOUR_S)
+    assert suspected_of(watch).trouble is Trouble.FAILURES
+    watch.suspicion.over = True
+    assert suspected_of(watch) is None
+
+
+def test_a_shorter_day_has_shorter_hours():
+    watch = Watch(make_rules(REGIONS, runs_a_day=30, day_s=480, window_s=1_440, late_s=300))
+
+    assert watch.rules.spacing_s == 16
+    assert watch.rules.scaled(3_600) == 20
+    assert watch.take([bad(0)], 301) == []
