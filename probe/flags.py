@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import islice
+from functools import partial
+from itertools import groupby, islice
 from operator import eq
 
 from pacewatch.words.figures import arrivals, is_burst
@@ -22,13 +23,18 @@ LONGEST_CYCLE = 24
 """Repetitions with a period of up to this many tokens are looked for."""
 
 CYCLE_PART = 0.6
-"""Part of the text that must repeat what stood one period before."""
+"""Part of the text that must repeat what stood one period before, in whole periods."""
 
-LEAST_TOKENS = 24
+LOOSE_PART = 0.9
+"""The same where a period is never repeated whole: a loop that counts. Tables and lists repeat
+their marks and names, and are under it.
+"""
+
+LEAST_TOKENS = 16
 """A text of fewer tokens is not called degenerate."""
 
 LIST_TOKENS, LIST_PART = 48, 0.8
-"""Of a text of fewer tokens than this, so much must repeat: a short list repeats itself too."""
+"""Of a text of fewer tokens than this, so much must repeat: a short list has whole periods too."""
 
 
 def flags_of(  # noqa: PLR0913 - what the flags are of
@@ -86,11 +92,19 @@ def flagged(run: Run, flag: Flag) -> Run:
 
 def is_degenerate(tokens: Sequence[int]) -> bool:
     """Tell whether a text repeats itself: one token, or a short cycle, over most of it."""
-    size = len(tokens)
-    if size < LEAST_TOKENS:
-        return False
-    part = LIST_PART if size < LIST_TOKENS else CYCLE_PART
-    return any(
-        sum(map(eq, tokens, islice(tokens, cycle, None))) >= part * size
-        for cycle in range(1, LONGEST_CYCLE + 1)
+    return len(tokens) >= LEAST_TOKENS and any(
+        _repeats(tokens, cycle) for cycle in range(1, LONGEST_CYCLE + 1)
     )
+
+
+def _repeats(tokens: Sequence[int], cycle: int) -> bool:
+    size, same = len(tokens), partial(map, eq, tokens)
+    found = sum(same(islice(tokens, cycle, None)))
+    if size < LIST_TOKENS:
+        return found >= LIST_PART * size
+    if found >= LOOSE_PART * (size - cycle):
+        return True
+    if found < CYCLE_PART * size:
+        return False
+    runs = (sum(run) for _, run in groupby(same(islice(tokens, cycle, None))))
+    return sum(run for run in runs if run >= cycle) >= CYCLE_PART * size

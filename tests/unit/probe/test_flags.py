@@ -1,7 +1,10 @@
+import json
 from random import Random
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from support.seen import billed, make_seen
 
 from pacewatch.words.flag import Flag
@@ -110,8 +113,70 @@ def test_what_only_ends_in_a_repetition_or_is_short_is_not_degenerate():
 
     assert not is_degenerate(text)
     assert not is_degenerate(text + [7] * 100)
-    assert not is_degenerate([7] * 23)
-    assert is_degenerate([7] * 24)
+    assert not is_degenerate([7] * 15)
+    assert not is_degenerate([*range(3), *[7] * 13])
+    assert is_degenerate([7] * 20)
+
+
+TOKEN = st.integers(0, 200_000)
+
+
+@given(
+    st.lists(TOKEN, min_size=1, max_size=24),
+    st.lists(TOKEN, max_size=30),
+    st.integers(120, 400),
+)
+def test_any_short_cycle_is_degenerate_whatever_stood_before_it(cycle, before, size):
+    assert is_degenerate(before + (cycle * size)[:size])
+
+
+@given(st.lists(TOKEN, min_size=16, max_size=300, unique=True))
+def test_a_text_without_repetitions_is_not_degenerate(tokens):
+    assert not is_degenerate(tokens)
+
+
+@given(
+    st.lists(st.integers(0, 9), min_size=1, max_size=3),
+    st.lists(st.integers(10, 200_000), min_size=60, max_size=120, unique=True),
+)
+def test_rows_whose_marks_alone_repeat_are_not_degenerate(marks, words):
+    rows = [token for word in words for token in (*marks, word)]
+
+    assert not is_degenerate(rows)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ", ".join(str(n * 7) for n in range(100)),
+        " ".join(f"w{n}" for n in range(1_000, 1_200)),
+        "".join(f"| {word} | {n} |\n" for n, word in enumerate(["tide", "boat", "salt"] * 9)),
+        "".join(f"{n}. {word}\n" for n, word in enumerate(["tide", "boat", "wind", "sail"] * 5)),
+        json.dumps([{"id": n, "hour": n * 7 % 24, "name": f"tide {n}"} for n in range(20)]),
+    ],
+    ids=["numbers", "counted words", "a table", "a list", "JSON"],
+)
+def test_numbers_tables_and_lists_are_not_degenerate(text):
+    assert not is_degenerate(count_chunks([text], ["a"]).ids)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "!" * 300,
+        "the the " * 20,
+        "I am the tide. " * 12,
+        "\n\n---" * 30,
+        "Ebbe und Flut, " * 20,
+        "潮" * 40,
+        "🌊" * 40,
+        '{"a": 1}, ' * 20,
+        "Salt air rises over the bay at dawn, and then " + "again and " * 40,
+        "".join(f"{n}. The tide comes in, and the tide goes out.\n" for n in range(15)),
+    ],
+)
+def test_texts_that_broken_serving_makes_are_degenerate(text):
+    assert is_degenerate(count_chunks([text], ["a"]).ids)
 
 
 def test_a_short_list_repeats_itself_more_before_it_is_degenerate():
