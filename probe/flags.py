@@ -1,8 +1,7 @@
 """The remarks on a timing that its own worker can make."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import groupby, islice
 from operator import eq
 
@@ -97,14 +96,19 @@ def is_degenerate(tokens: Sequence[int]) -> bool:
     )
 
 
+def _same(tokens: Sequence[int], cycle: int) -> Iterator[bool]:
+    """Yield of each token whether it repeats what stood one period before."""
+    return map(eq, tokens, islice(tokens, cycle, None))
+
+
 def _repeats(tokens: Sequence[int], cycle: int) -> bool:
-    size, same = len(tokens), partial(map, eq, tokens)
-    found = sum(same(islice(tokens, cycle, None)))
+    size = len(tokens)
+    found = sum(_same(tokens, cycle))
     if size < LIST_TOKENS:
         return found >= LIST_PART * size
     if found >= LOOSE_PART * (size - cycle):
         return True
     if found < CYCLE_PART * size:
         return False
-    runs = (sum(run) for _, run in groupby(same(islice(tokens, cycle, None))))
+    runs = (sum(run) for _, run in groupby(_same(tokens, cycle)))
     return sum(run for run in runs if run >= cycle) >= CYCLE_PART * size
