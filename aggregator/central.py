@@ -20,8 +20,9 @@ from aggregator.db import Pool
 from aggregator.dispatch import Tick, tick
 from aggregator.fleet_file import FleetFile
 from aggregator.judge import Judged, judge_due
+from aggregator.notify.teller import Teller
 from aggregator.tasks import QUEUE, be_quiet, broker_errors
-from aggregator.ticks import DISPATCH, JUDGE, UPKEEP
+from aggregator.ticks import DISPATCH, JUDGE, NOTIFY, UPKEEP
 from aggregator.upkeep import Kept, keep_up
 from pacewatch import log
 from pacewatch.words.errors import PacewatchError
@@ -30,8 +31,8 @@ from pacewatch.words.wire import TASK_NAME, encode_task, probe_queue
 
 logger = logging.getLogger(__name__)
 
-THREADS = 3
-"""So that neither a long upkeep nor much to judge keeps a slot waiting."""
+THREADS = 4
+"""So that neither a long upkeep, nor much to judge, nor a slow service keeps a slot waiting."""
 
 TURN_S = 1.0
 """How often the worker's loop looks for a signal to stop and at the broker, seconds."""
@@ -57,6 +58,13 @@ def add_tasks(app: Celery, pool: Pool, file: FleetFile) -> None:
     def judge() -> None:
         now = datetime.now(UTC)
         _guarded(JUDGE, lambda: judge_once(pool, file, now))
+
+    teller = Teller(pool, file.environment)
+
+    @app.task(name=NOTIFY)  # type: ignore[untyped-decorator]  # celery ships no types
+    def notify() -> None:
+        now = datetime.now(UTC)
+        _guarded(NOTIFY, lambda: teller.tell(file.current(now).fleet))
 
 
 def _guarded(task: str, work: Callable[[], object]) -> None:

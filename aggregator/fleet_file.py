@@ -57,7 +57,7 @@ class FleetFile:
 
     def __init__(self, path: Path | None, environment: Mapping[str, str], now: datetime) -> None:
         """Read the file; raises SettingsError with all its faults."""
-        self._path, self._environment = path, environment
+        self._path, self.environment = path, environment
         self._seen = self._mark(now)
         self._orders = self._read(now)
 
@@ -75,7 +75,7 @@ class FleetFile:
 
     def _read(self, now: datetime) -> Orders:
         today = now.astimezone(UTC).date()
-        return orders_of(load_fleet(self._path, self._environment, today=today))
+        return orders_of(load_fleet(self._path, self.environment, today=today))
 
     def _read_again(self, now: datetime) -> None:
         try:

@@ -16,6 +16,7 @@ from aggregator.pooled import fewest_runs
 from aggregator.rows import (
     EndpointRow,
     MissedRow,
+    NoticeRow,
     OutcomeRow,
     PlaceRow,
     ScrapedSeries,
@@ -65,14 +66,18 @@ class Rows:
     outcomes: Iterable[OutcomeRow]
     missed: Iterable[MissedRow]
     workers: Sequence[WorkerRow]
+    notices: Sequence[NoticeRow] = ()
     used_ratio: float | None = None
     """Of the room that the file says the database has; None: it does not say."""
 
 
-def read_all(connection: Connection, size_gb: float | None = None) -> Rows:
+def read_all(
+    connection: Connection, size_gb: float | None = None, channels: Sequence[str] = ()
+) -> Rows:
     """Return the rows of the connection's one moment; the many are read while they are used.
 
-    `size_gb` is the room that the database has; None: nobody said.
+    `size_gb` is the room that the database has; None: nobody said. `channels` are whom the file
+    has told of incidents.
     """
     return Rows(
         store=read_store(connection),
@@ -82,6 +87,7 @@ def read_all(connection: Connection, size_gb: float | None = None) -> Rows:
         outcomes=stream_rows(connection, OutcomeRow, "select_outcome_counters"),
         missed=stream_rows(connection, MissedRow, "select_missed_counters"),
         workers=read_rows(connection, WorkerRow, "select_workers"),
+        notices=read_rows(connection, NoticeRow, "count_notices", channels=list(channels)),
         used_ratio=None if size_gb is None else read_size(connection) / (size_gb * 1e9),
     )
 
@@ -107,9 +113,18 @@ def make_page(
     for endpoint in rows.endpoints:
         if endpoint.active:
             _add_endpoint(page, endpoint, simulated)
+    for told in rows.notices:
+        _add_notices(page, told, simulated)
     labels = label_text(("simulated",), (simulated,))
     page.add("pacewatch_database_used_ratio", labels, rows.used_ratio)
     return page.families
+
+
+def _add_notices(page: Page, row: NoticeRow, simulated: str) -> None:
+    labels = label_text(("channel", "simulated"), (row.channel, simulated))
+    page.add("pacewatch_notices_waiting", labels, row.waiting)
+    for outcome, count in (("sent", row.sent), ("given_up", row.given_up)):
+        page.add("pacewatch_notices_total", labels, count, f',outcome="{outcome}"')
 
 
 def _add_series(

@@ -211,6 +211,27 @@ class DeclinedRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UntoldRow:
+    """Notices of incidents that a channel did not take."""
+
+    channel: str
+    notices: int
+    since: datetime
+    error: str
+    """Of the last of them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoticeRow:
+    """How many notices a channel had."""
+
+    channel: str
+    waiting: int
+    sent: int
+    given_up: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LastRun:
     """One of the latest runs of a series."""
 

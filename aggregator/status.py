@@ -11,6 +11,7 @@ from aggregator.rows import (
     LastRun,
     SeriesRow,
     StoreRow,
+    UntoldRow,
     WorkerRow,
     read_rows,
     read_store,
@@ -30,6 +31,8 @@ from pacewatch.words.text import age_text, plural, span_text
 DISPATCH_SILENT_AFTER = timedelta(minutes=2)
 """Without a finished tick for longer, nothing is being dispatched."""
 
+GIVEN_UP_SHOWN = timedelta(days=1)
+"""A notice that nobody took is told for so long after it was given up."""
 
 MOST_DECLINED = 8
 """Lines of what workers did not run at most, those of most runs first."""
@@ -70,6 +73,8 @@ class Status:
     declined: tuple[DeclinedRow, ...]
     """What workers did not run within a day of the schedule."""
     day: timedelta
+    untold: tuple[UntoldRow, ...] = ()
+    """Channels that do not take what they are told, or did not within a day."""
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -79,6 +84,7 @@ class Status:
             *(sentence for one in self.regions for sentence in _region_problems(one, self.at)),
             *(_failing_problem(one) for one in self.failing),
             *_declined_problems(self),
+            *(_untold_problem(one, self.at) for one in self.untold),
         )
 
 
@@ -112,12 +118,13 @@ def read_status(connection: Connection, fleet: Fleet, now: datetime) -> Status:
         declined=read_rows(
             connection, DeclinedRow, "select_declined", since=now - day, reasons=_UNASKED
         ),
+        untold=read_rows(connection, UntoldRow, "select_untold", since=now - GIVEN_UP_SHOWN),
         day=day,
         now=now,
     )
 
 
-def make_status(  # noqa: PLR0913 - the rows of six tables
+def make_status(  # noqa: PLR0913 - the rows of seven tables
     store: StoreRow | None,
     *,
     regions: tuple[RegionStanding, ...],
@@ -126,6 +133,7 @@ def make_status(  # noqa: PLR0913 - the rows of six tables
     measured: int,
     failing: frozenset[int],
     declined: Sequence[DeclinedRow],
+    untold: Sequence[UntoldRow] = (),
     day: timedelta,
     now: datetime,
 ) -> Status:
@@ -144,6 +152,7 @@ def make_status(  # noqa: PLR0913 - the rows of six tables
         ),
         declined=tuple(declined),
         day=day,
+        untold=tuple(untold),
     )
 
 
@@ -179,3 +188,10 @@ def _failing_problem(endpoint: FailingEndpoint) -> str:
     outcomes = " and ".join(sorted({outcome_text(one.outcome) for one in endpoint.series}))
     regions = ", ".join(sorted({one.region for one in endpoint.series}))
     return f"endpoint {endpoint.facts.endpoint}: failing in {regions}: {outcomes}"
+
+
+def _untold_problem(row: UntoldRow, now: datetime) -> str:
+    return (
+        f"channel {row.channel}: {plural(row.notices, 'notice')} of incidents not delivered, "
+        f"the first for {age_text(row.since, now)}: {row.error}"
+    )

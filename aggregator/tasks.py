@@ -21,7 +21,7 @@ from celery.signals import setup_logging
 from kombu import Queue
 from kombu.exceptions import OperationalError
 
-from aggregator.ticks import DISPATCH, JUDGE, UPKEEP, ClosedTransport
+from aggregator.ticks import DISPATCH, JUDGE, NOTIFY, UPKEEP, ClosedTransport
 from pacewatch import log
 from pacewatch.words.fleet import Schedule
 
@@ -102,7 +102,8 @@ def broker_errors(app: Celery) -> tuple[type[Exception], ...]:
 
 def beat_entries(schedule: Schedule) -> dict[str, dict[str, Any]]:
     """Return what beat sends, and how often; the first of each at once."""
-    every_s = {DISPATCH: schedule.tick_s, JUDGE: schedule.tick_s, UPKEEP: schedule.upkeep_s}
+    often = dict.fromkeys((DISPATCH, JUDGE, NOTIFY), schedule.tick_s)
+    every_s = {**often, UPKEEP: schedule.upkeep_s}
     return {
         tick: {"task": tick, "schedule": s, "last_run_at": _LONG_AGO} for tick, s in every_s.items()
     }

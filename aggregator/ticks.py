@@ -22,7 +22,8 @@ logger = logging.getLogger(__name__)
 DISPATCH = "pacewatch.dispatch"
 UPKEEP = "pacewatch.upkeep"
 JUDGE = "pacewatch.judge"
-TICKS = frozenset({DISPATCH, UPKEEP, JUDGE})
+NOTIFY = "pacewatch.notify"
+TICKS = frozenset({DISPATCH, UPKEEP, JUDGE, NOTIFY})
 """Every task of the central worker, by name."""
 
 UNREADABLE = (ValueError, TypeError, AttributeError, ArithmeticError, LookupError, RecursionError)

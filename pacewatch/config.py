@@ -19,7 +19,8 @@ from pacewatch.amounts import (
 )
 from pacewatch.blanks import allow, filled, simulate
 from pacewatch.catalog import Catalog, read_catalog
-from pacewatch.facts import why_no_base_url
+from pacewatch.channels import read_centre, read_channels
+from pacewatch.facts import why_no_base_url, why_no_proxy
 from pacewatch.judged import read_false_pages, read_limits
 from pacewatch.own import read_own
 from pacewatch.picks import Wish, give_importance, pick, priced
@@ -110,6 +111,7 @@ def read_fleet(
     spending = read_spending(table, accounts)
     retention = read_retention(table, schedule)
     quantiles = table.texts("quantiles", allowed=tuple(QUANTILES)) or ()
+    centre, channels = read_centre(table), read_channels(table)
     known = {
         key: _settled(one, accounts, spending, simulated=simulated) for key, one in known.items()
     }
@@ -137,6 +139,8 @@ def read_fleet(
         false_pages_a_month=false_pages,
         limits=limits,
         quantiles=tuple(QUANTILES[name] for name in quantiles if name in QUANTILES),
+        centre=centre,
+        channels=channels,
     )
 
 
@@ -165,7 +169,7 @@ def _regions(table: Table, folder: Path) -> dict[str, Region]:
 
 def _region(table: Table, name: str, folder: Path, simulator_url: str | None) -> Region:
     proxy = table.text("proxy_url")
-    if proxy is not None and (fault := _why_no_proxy(proxy)):
+    if proxy is not None and (fault := why_no_proxy(proxy)):
         table.fault("proxy_url", fault)
     ca_file = table.text("ca_file")
     paused = table.flag("paused")
@@ -177,15 +181,6 @@ def _region(table: Table, name: str, folder: Path, simulator_url: str | None) ->
         ca_file=None if ca_file is None else str((folder / ca_file).absolute()),
         simulator_url=simulator_url,
     )
-
-
-def _why_no_proxy(url: str) -> str | None:
-    """Return why an address of an egress proxy cannot be; a proxy is spoken to in clear, and what
-    goes through its tunnel is TLS all the same.
-    """
-    if url.startswith("https:"):
-        return "a proxy that is itself reached over TLS cannot be used (form: http://host:port)"
-    return why_no_base_url(url)
 
 
 def _rate_limits(accounts: Mapping[str, Account], catalog: Catalog) -> dict[str, RateLimit]:

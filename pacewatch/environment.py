@@ -9,6 +9,7 @@ from pathlib import Path
 
 from pacewatch.tables import suggestion
 from pacewatch.words.address import refuse_unencrypted
+from pacewatch.words.channel import Channel
 from pacewatch.words.endpoint import Endpoint, secret_names
 
 VARIABLES: Mapping[str, str] = {
@@ -61,10 +62,15 @@ AMBIENT_FILES: Mapping[str, str] = {
 """Below the home folder."""
 
 
-def environment_faults(environment: Mapping[str, str], endpoints: Iterable[Endpoint]) -> list[str]:
+def environment_faults(
+    environment: Mapping[str, str],
+    endpoints: Iterable[Endpoint],
+    channels: Iterable[Channel] = (),
+) -> list[str]:
     """Return what is wrong with our own variables, a sentence each."""
     known = set(VARIABLES) | {f"{name}_FILE" for name in _SECRETS} | set(_OF_SCRIPTS)
     keys = {name for endpoint in endpoints for name in secret_names(endpoint)}
+    keys |= {channel.url_env for channel in channels}
     known |= keys | {f"{name}_FILE" for name in keys}
     faults = []
     for name in sorted(environment):

@@ -89,6 +89,15 @@ def why_no_base_url(url: str) -> str | None:
     return None
 
 
+def why_no_proxy(url: str) -> str | None:
+    """Return why an address of an egress proxy cannot be; a proxy is spoken to in clear, and what
+    goes through its tunnel is TLS all the same.
+    """
+    if url.startswith("https:"):
+        return "a proxy that is itself reached over TLS cannot be used (form: http://host:port)"
+    return why_no_base_url(url)
+
+
 def read_changes(table: Table, base: Endpoint | None) -> dict[str, Any]:
     """Return what the table says of the endpoint beyond where it is and what it is called."""
     changes = _reasoning(table, base)

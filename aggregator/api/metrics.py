@@ -23,7 +23,8 @@ def scrape(request: Request, centre: AtCentre) -> Response:
     fleet, now = centre.fleet, centre.clock()
     window = timedelta(seconds=fleet.schedule.window_s)
     with one_moment(centre.pool) as connection:
-        rows = read_all(connection, fleet.retention.size_gb)
+        channels = [channel.name for channel in fleet.channels]
+        rows = read_all(connection, fleet.retention.size_gb, channels)
         page = make_page(rows, now=now, window=window, quantiles=fleet.quantiles)
     chosen = content_type(request.headers.get("accept", ""))
     pieces = write_families(page, openmetrics=chosen.startswith("application/openmetrics-text"))

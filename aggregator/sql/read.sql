@@ -121,6 +121,26 @@ where slot_at > %(since)s and state = 'missed' and reason = any(%(reasons)s)
 group by region, provider, reason
 order by runs desc, region, provider, reason;
 
+-- name: select_untold
+-- by channel: notices that were tried and wait, and those given up since a moment
+select channel, count(*) as notices, min(made_at) as since,
+       (array_agg(error order by notice_id desc))[1] as error
+from notice
+where sent_at is null
+  and ((given_up_at is null and tries > 0) or given_up_at > %(since)s)
+group by channel
+order by channel;
+
+-- name: count_notices
+-- of these channels, and of all that ever had one
+select channel,
+       count(notice_id) filter (where sent_at is null and given_up_at is null) as waiting,
+       count(sent_at) as sent, count(given_up_at) as given_up
+from (select unnest(%(channels)s::text[]) as channel union select channel from notice) as named
+left join notice using (channel)
+group by channel
+order by channel;
+
 -- name: select_last_runs
 -- the latest two runs of each of the given series, the later one first
 select asked.series_id, last.slot_at, last.requests, last.good

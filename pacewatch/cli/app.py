@@ -38,6 +38,7 @@ COMMAND_FILES = (
     "export",
     "evidence",
     "simulate",
+    "notify",
     "grafana",
     "store",
     "doctor",

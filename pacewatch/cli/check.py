@@ -32,21 +32,28 @@ def check(file: Path | None = _FILE, as_json: bool = _JSON) -> None:
 
     Without a fault it says what is probed, and what is not and why.
     """
+    from aggregator.notify.courier import Courier
+    from pacewatch.cli.channels import channel_notes, look_at
     from pacewatch.cli.render import show, show_json
     from pacewatch.words.errors import SettingsError
 
     environment = dict(os.environ)
     try:
         path, fleet = _read(file, environment)
+        with Courier() as courier:
+            looked = look_at(fleet, environment, courier)
+        if faults := [one.fault for one in looked if one.fault]:
+            raise SettingsError(faults)
     except SettingsError as error:
         if not as_json:
             raise
         show_json({"faults": list(error.faults)})
         raise typer.Exit(2) from error
+    notes = [*_notes(fleet, environment), *channel_notes(fleet, looked)]
     if as_json:
-        show_json(_check_json(fleet, environment))
+        show_json(_check_json(fleet, environment, notes))
     else:
-        show(*_check_screen(path, fleet, environment))
+        show(*_check_screen(path, fleet, environment, notes))
 
 
 def plan(file: Path | None = _FILE, as_json: bool = _JSON) -> None:
@@ -82,14 +89,15 @@ def _read(file: Path | None, environment: Mapping[str, str]) -> tuple[Path | Non
     except SettingsError as error:
         faults += error.faults
     known = read_catalog().endpoints if fleet is None else fleet.catalog
-    faults += environment_faults(environment, known.values())
+    channels = () if fleet is None else fleet.channels
+    faults += environment_faults(environment, known.values(), channels)
     if faults or fleet is None:
         raise SettingsError(faults)
     return path, fleet
 
 
 def _check_screen(
-    path: Path | None, fleet: "Fleet", environment: Mapping[str, str]
+    path: Path | None, fleet: "Fleet", environment: Mapping[str, str], notes: list[str]
 ) -> list["RenderableType"]:
     from rich.text import Text
 
@@ -103,7 +111,7 @@ def _check_screen(
     if fleet.skipped:
         rows_left = [(skipped.endpoint, skipped.reason) for skipped in fleet.skipped]
         parts += [Text(), table(_skipped_columns(), rows_left)]
-    if notes := _notes(fleet, environment):
+    if notes:
         parts += [Text(), note_lines(notes)]
     return parts
 
@@ -194,7 +202,7 @@ def _key_notes(fleet: "Fleet", environment: Mapping[str, str]) -> list[str]:
     return notes
 
 
-def _check_json(fleet: "Fleet", environment: Mapping[str, str]) -> dict[str, Any]:
+def _check_json(fleet: "Fleet", environment: Mapping[str, str], notes: list[str]) -> dict[str, Any]:
     return {
         "faults": [],
         "simulated": fleet.simulated,
@@ -210,5 +218,5 @@ def _check_json(fleet: "Fleet", environment: Mapping[str, str]) -> dict[str, Any
             for endpoint in fleet.endpoints
         ],
         "skipped": [{"endpoint": s.endpoint, "reason": s.reason} for s in fleet.skipped],
-        "notes": _notes(fleet, environment),
+        "notes": notes,
     }

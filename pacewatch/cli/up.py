@@ -24,6 +24,13 @@ Listen = Annotated[
 RegionName = Annotated[
     str | None, typer.Option("--region", help="The region of the file that this machine stands in.")
 ]
+Notify = Annotated[
+    str | None,
+    typer.Option(
+        metavar="VARIABLE",
+        help="In the demo: tell of incidents at the address (apprise's form) of this variable.",
+    ),
+]
 
 _DEMO_PACE = "Figures come in seconds, a median of each endpoint within a day of eight minutes"
 _REAL_PACE = "What was never measured is measured now; medians are shown from the sixth run on"
@@ -35,7 +42,11 @@ def add_to(app: typer.Typer) -> None:
 
 
 def up(
-    demo: Demo = False, yes: Yes = False, listen: Listen = None, region: RegionName = None
+    demo: Demo = False,
+    yes: Yes = False,
+    listen: Listen = None,
+    region: RegionName = None,
+    notify: Notify = None,
 ) -> None:
     """Run everything on this machine until Ctrl-C.
 
@@ -50,7 +61,7 @@ def up(
 
     environment = dict(os.environ)
     host, port = read_listen(environment, listen)
-    choice = choose(environment, demo=demo, region=region)
+    choice = choose(environment, demo=demo, region=region, notify=notify)
     simulated = choice.fleet is None
     folder = state_folder(environment, simulated=simulated, uid=os.geteuid())
     try:
@@ -143,6 +154,7 @@ def _site(choice: "Choice", state: "State", host: str, port: int) -> "Site":
         broker=valkey.prepare(state.folder / "valkey"),
         ordinary=ordinary_environment(os.environ),
         keys=choice.keys,
+        addresses=choice.addresses,
     )
 
 
@@ -172,7 +184,7 @@ def _begin_simulator(supervisor: "Supervisor", choice: "Choice", site: "Site") -
     from pacewatch.stack.demo import demo_ports, write_demo
 
     ports = demo_ports(site.state, choice.regions)
-    told = replace(site, config=write_demo(site.state, ports))
+    told = replace(site, config=write_demo(site.state, ports, choice.notify))
     supervisor.begin(told.simulator(ports))
     return told
 

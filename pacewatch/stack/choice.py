@@ -1,9 +1,10 @@
 """Decides what `up` runs: the real endpoints that it was given the means for, or the demo."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from pacewatch.channels import VARIABLE
 from pacewatch.config import config_path, load_fleet
 from pacewatch.environment import ambient_variables, environment_faults
 from pacewatch.picks import has_key
@@ -26,20 +27,27 @@ class Choice:
     config: Path | None = None
     keys: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Key variables of the probed endpoints that are set, and their values."""
+    notify: str | None = None
+    """In the demo, the variable that holds the address which is told of incidents."""
+    addresses: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Variables of the channels that are set, and their values."""
     notes: tuple[str, ...] = ()
     """Sentences for the person who started it."""
 
 
-def choose(environment: Mapping[str, str], *, demo: bool, region: str | None) -> Choice:
+def choose(
+    environment: Mapping[str, str], *, demo: bool, region: str | None, notify: str | None = None
+) -> Choice:
     """Return what the environment and its file ask for.
 
-    Raises SettingsError for a file that cannot be, and for a region that it does not name.
+    `notify` names the variable of the demo's channel. Raises SettingsError for a file that cannot
+    be, for a region that it does not name, and for a channel of the demo that cannot be.
     """
     if demo:
-        return Choice(fleet=None, regions=DEMO_REGIONS)
+        return _demo(environment, notify)
     path = config_path(environment)
     fleet = load_fleet(path, environment)
-    if faults := environment_faults(environment, fleet.catalog.values()):
+    if faults := environment_faults(environment, fleet.catalog.values(), fleet.channels):
         raise SettingsError(faults)
     if path is not None and fleet.simulated:
         raise SettingsError(
@@ -47,15 +55,43 @@ def choose(environment: Mapping[str, str], *, demo: bool, region: str | None) ->
             "(allowed: `up --demo`, or a file without it)"
         )
     if not any(endpoint.own or has_key(endpoint, environment) for endpoint in fleet.endpoints):
-        return Choice(fleet=None, regions=DEMO_REGIONS, notes=(_why_demo(path, fleet),))
+        return _demo(environment, notify, _why_demo(path, fleet))
+    if notify is not None:
+        raise SettingsError(
+            "--notify: is of the demo alone (allowed: [notify.<name>] in the file, with url_env)"
+        )
     here, notes = _region(fleet, region)
     return Choice(
         fleet=fleet,
         regions=(here,),
         config=None if path is None else path.absolute(),
         keys=keys_of(fleet.endpoints, environment),
+        addresses=_held((one.url_env for one in fleet.channels), environment),
         notes=notes,
     )
+
+
+def _demo(environment: Mapping[str, str], notify: str | None, *notes: str) -> Choice:
+    """Return the demo, with the channel of that variable."""
+    addresses = {} if notify is None else _held([notify], environment)
+    if notify is not None and not VARIABLE.fullmatch(notify):  # it may be the address itself
+        raise SettingsError("--notify: is no name of a variable (form: DEMO_URL)")
+    if notify is not None and not addresses:
+        raise SettingsError(f"--notify: {notify} is not set; it names the variable of an address")
+    return Choice(fleet=None, regions=DEMO_REGIONS, notify=notify, addresses=addresses, notes=notes)
+
+
+def _held(names: Iterable[str], environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables of these names that are set, or that name a file; its path is made
+    absolute.
+    """
+    found: dict[str, str] = {}
+    for name in names:
+        if value := environment.get(name):
+            found[name] = value
+        if path := environment.get(f"{name}_FILE"):
+            found[f"{name}_FILE"] = str(Path(path).absolute())
+    return found
 
 
 def keys_of(endpoints: tuple[Endpoint, ...], environment: Mapping[str, str]) -> dict[str, str]:
@@ -63,12 +99,8 @@ def keys_of(endpoints: tuple[Endpoint, ...], environment: Mapping[str, str]) -> 
     absolute.
     """
     names = {name for endpoint in endpoints for name in secret_names(endpoint)}
-    found = {name: environment[name] for name in names if environment.get(name)}
-    found |= ambient_variables({endpoint.ambient for endpoint in endpoints}, environment)
-    for name in names:
-        if path := environment.get(f"{name}_FILE"):
-            found[f"{name}_FILE"] = str(Path(path).absolute())
-    return found
+    clouds = {endpoint.ambient for endpoint in endpoints}
+    return _held(names, environment) | ambient_variables(clouds, environment)
 
 
 def _why_demo(path: Path | None, fleet: Fleet) -> str:

@@ -41,6 +41,8 @@ class Site:
     """What every process may know of the shell's environment."""
     keys: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Key variables of the probed endpoints, and their values."""
+    addresses: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Variables of whom the central worker tells of incidents, and their values."""
 
     def _command(self, *words: str) -> tuple[str, ...]:
         # -P: a folder of that name where `up` was called is not taken for ours
@@ -87,7 +89,10 @@ class Site:
         return replace(part, is_well=self.pulse.is_alive)
 
     def centre(self, name: str, database_url: str) -> Part:
-        """Return the central worker (`central`) or the ticker (`beat`)."""
+        """Return the central worker (`central`) or the ticker (`beat`); the former alone knows
+        where people are told of incidents.
+        """
+        telling = {"PACEWATCH_AGGREGATOR_URL": self.aggregator_url, **self.addresses}
         return self._part(
             name,
             self._command(name),
@@ -95,6 +100,7 @@ class Site:
             PACEWATCH_DATABASE_URL=database_url,
             PACEWATCH_BROKER_URL=self.broker.url,
             **dict.fromkeys(self.keys, HELD_BY_WORKER),
+            **(telling if name == "central" else {}),
         )
 
     def worker(self, region: str, token_file: Path) -> Part:

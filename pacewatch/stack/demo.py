@@ -19,8 +19,13 @@ def demo_ports(state: Path, regions: Iterable[str]) -> dict[str, int]:
     return {region: kept_port(folder / region) for region in regions}
 
 
-def write_demo(state: Path, ports: Mapping[str, int]) -> Path:
-    """Write the demo's file and return where it is."""
-    lines = (f'{region} = "http://127.0.0.1:{port}"\n' for region, port in ports.items())
+def write_demo(state: Path, ports: Mapping[str, int], notify: str | None = None) -> Path:
+    """Write the demo's file and return where it is.
+
+    `notify` names the variable that holds the address which is told of incidents; None: nobody.
+    """
+    lines = [f'{region} = "http://127.0.0.1:{port}"\n' for region, port in ports.items()]
+    if notify is not None:
+        lines.append(f'\n[notify.demo]\nurl_env = "{notify}"\n')
     write_private(state / _FILE, _HEAD + "".join(lines))
     return state / _FILE

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
+from pacewatch.words.channel import UNSAID, Centre, Channel
 from pacewatch.words.endpoint import Endpoint, Importance, RateLimit, endpoint_hash
 from pacewatch.words.judging import Limits
 from pacewatch.words.retention import DEFAULT_RETENTION, Retention
@@ -156,6 +157,9 @@ class Fleet:
     """What calibration allows over all endpoints of importance `page`."""
     limits: Mapping[str, Limits] = field(default_factory=dict)
     """Limits of one's own, by endpoint."""
+    centre: Centre = UNSAID
+    channels: tuple[Channel, ...] = ()
+    """Whom the central worker tells of incidents."""
 
     def sentinel_s(self, endpoint: Endpoint) -> int:
         """Return how far apart the endpoint's sentinels are asked, seconds; 0: it has none."""

@@ -197,6 +197,19 @@ METRICS: dict[str, MetricWord] = {
             "simulated",
         ),
         _gauge(
+            "pacewatch_notices_waiting",
+            "Notices of incidents that are still to be sent.",
+            "channel",
+            "simulated",
+        ),
+        _counter(
+            "pacewatch_notices_total",
+            "Notices of incidents that are settled: sent, or given up.",
+            "channel",
+            "simulated",
+            "outcome",
+        ),
+        _gauge(
             "pacewatch_database_used_ratio",
             "What the database takes of the room that the file says it has.",
             "simulated",

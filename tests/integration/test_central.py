@@ -19,7 +19,7 @@ from aggregator.central import add_tasks, dispatch_once, keep_up_once, send
 from aggregator.dispatch import tick
 from aggregator.fleet_file import FleetFile
 from aggregator.tasks import MOST_WAITING, QUEUE, BoundedScheduler, beat_entries, make_app
-from aggregator.ticks import DISPATCH, JUDGE, UPKEEP, make_message
+from aggregator.ticks import DISPATCH, JUDGE, NOTIFY, UPKEEP, make_message
 from pacewatch.words.fleet import DEMO_SCHEDULE, Schedule
 from pacewatch.words.slot import Slot
 from pacewatch.words.wire import TASK_NAME, decode_task, encode_task, probe_queue
@@ -104,7 +104,7 @@ def test_the_app_knows_its_own_ticks_and_nothing_else(
         fleet_file = FleetFile(file, {}, NOON)
         add_tasks(app, pool, fleet_file)
 
-        assert set(app.tasks) == {DISPATCH, JUDGE, UPKEEP}
+        assert set(app.tasks) == {DISPATCH, JUDGE, NOTIFY, UPKEEP}
         assert app.conf.accept_content == ["json"]
         done = dispatch_once(app, pool, fleet_file, NOON)
         assert done is not None
@@ -136,6 +136,7 @@ def test_the_first_ticks_come_at_once(broker: Broker) -> None:
     assert {message["headers"]["task"] for message in broker.waiting(QUEUE)} == {
         DISPATCH,
         JUDGE,
+        NOTIFY,
         UPKEEP,
     }
 

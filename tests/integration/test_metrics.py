@@ -19,6 +19,7 @@ from aggregator.metrics import make_page, read_all
 from aggregator.partitions import drop_old_days
 from aggregator.rolling import refresh_aged
 from aggregator.rows import one_moment
+from pacewatch.words.channel import Channel
 from pacewatch.words.fleet import Schedule
 from pacewatch.words.metrics import METRICS
 from pacewatch.words.retention import Retention
@@ -51,7 +52,8 @@ def samples(pool, moment=NOON, fleet=None):
 def test_every_metric_of_the_table_comes_out_of_a_real_store_with_exactly_its_labels(pool):
     with pool.connection() as connection:
         connection.execute("update endpoint set price_input_usd = 0.15, price_output_usd = 0.6")
-    fleet = replace(board_fleet(), retention=Retention(size_gb=0.5))
+    channels = (Channel(name="ops", url_env="OPS_URL"),)
+    fleet = replace(board_fleet(), retention=Retention(size_gb=0.5), channels=channels)
     found = samples(pool, fleet=fleet)
 
     assert set(METRICS) == {name for name, _ in found}

@@ -9,6 +9,7 @@ from aggregator.metrics import Rows
 from aggregator.rows import (
     EndpointRow,
     MissedRow,
+    NoticeRow,
     OutcomeRow,
     PlaceRow,
     ScrapedSeries,
@@ -162,6 +163,7 @@ def make_rows(**changes: Any) -> Rows:
         series=[SERIES],
         places=[PLACE],
         outcomes=[OUTCOME],
+        notices=[NoticeRow(channel="ops", waiting=1, sent=7, given_up=2)],
         missed=[MISSED],
         workers=[WORKER],
         used_ratio=0.31,

@@ -103,9 +103,10 @@ create table silence (
 -- what is to be told, one row a change of state and channel: sent once, tried again until it is
 create table notice (
     notice_id bigint generated always as identity primary key,
-    incident_id bigint references incident, -- null: a test
+    incident_id bigint not null references incident,
     channel text not null,               -- its name in the file, never its address
-    kind text not null,                  -- opened, worse, reminder, closed, test
+    kind text not null,                  -- opened, worse, reminder, closed
+    grade smallint not null default 0,   -- how bad it was then: bits 1 whole provider, 2 fails, 4 pages
     made_at timestamptz not null,
     due_at timestamptz not null,         -- of the next try
     tries smallint not null default 0,

@@ -4,7 +4,7 @@ from datetime import timedelta
 import pytest
 from support.shown import ENDPOINT, NOW, SERIES, STORE, WORKER, unmeasured
 
-from aggregator.rows import DeclinedRow, LastRun
+from aggregator.rows import DeclinedRow, LastRun, UntoldRow
 from aggregator.standing import (
     SILENT_AFTER,
     RegionState,
@@ -126,6 +126,15 @@ def test_each_problem_is_one_sentence():
         "region us-east: no worker has reported yet",
         "endpoint groq/gpt-oss-120b: failing in us-east:"
         " no first token in time (limits.first_token_s)",
+    )
+
+
+def test_a_channel_that_takes_nothing_is_a_problem():
+    since = NOW - timedelta(minutes=14)
+    row = UntoldRow(channel="ops", notices=2, since=since, error="it answered 500")
+
+    assert status(untold=[row]).problems == (
+        "channel ops: 2 notices of incidents not delivered, the first for 14 min: it answered 500",
     )
 
 

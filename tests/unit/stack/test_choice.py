@@ -12,6 +12,8 @@ base_url = "http://127.0.0.1:9911/v1"
 model = "smollm2"
 """
 
+TOLD = OWN + '[notify.ops]\nurl_env = "PACEWATCH_OPS_URL"\n'
+
 
 @pytest.fixture
 def home(tmp_path, monkeypatch):
@@ -34,6 +36,38 @@ def test_the_demo_takes_no_key_and_no_file(home):
     choice = choose(environment, demo=True, region=None)
 
     assert (choice.fleet, choice.keys, choice.config) == (None, {}, None)
+
+
+def test_the_demo_tells_at_the_address_of_a_variable_and_of_no_file(home):
+    environment = {"DEMO_URL": "json://127.0.0.1:1", **with_file(home, TOLD)}
+
+    choice = choose(environment, demo=True, region=None, notify="DEMO_URL")
+
+    assert (choice.notify, choice.addresses) == ("DEMO_URL", {"DEMO_URL": "json://127.0.0.1:1"})
+    assert choose(environment, demo=True, region=None).addresses == {}
+
+
+@pytest.mark.parametrize(
+    ("notify", "demo", "said"),
+    [
+        ("DEMO_URL", True, "--notify: DEMO_URL is not set"),
+        ("json://hunter2", True, "--notify: is no name of a variable"),
+        ("DEMO_URL", False, "--notify: is of the demo alone"),
+    ],
+)
+def test_a_channel_of_the_demo_that_cannot_be_is_refused(home, notify, demo, said):
+    with pytest.raises(SettingsError, match=said) as refusal:
+        choose(with_file(home, OWN), demo=demo, region=None, notify=notify)
+
+    assert "hunter2" not in str(refusal.value)
+
+
+def test_the_addresses_of_the_files_channels_are_carried_and_no_other_variable(home):
+    environment = {"PACEWATCH_OPS_URL_FILE": "ops-url", **with_file(home, TOLD), "OTHER": "x"}
+
+    choice = choose(environment, demo=False, region=None)
+
+    assert choice.addresses == {"PACEWATCH_OPS_URL_FILE": str(home / "ops-url")}
 
 
 def test_an_endpoint_of_ones_own_is_a_real_fleet(home):

@@ -24,6 +24,7 @@ def site() -> Site:
         broker=Valkey(binary=Path("/v"), socket=STATE / "valkey.sock", folder=STATE),
         ordinary={"PATH": "/bin"},
         keys={"GROQ_API_KEY": "gsk-secret"},
+        addresses={"OPS_URL": "json://secret"},
     )
 
 
@@ -37,6 +38,18 @@ def test_the_worker_alone_holds_provider_keys(site):
 
     assert worker.environment["GROQ_API_KEY"] == "gsk-secret"
     assert {part.environment["GROQ_API_KEY"] for part in centre} == {"held-by-the-worker"}
+
+
+def test_the_central_worker_alone_knows_where_people_are_told(site):
+    others = [
+        site.worker("local", STATE / "token"),
+        site.aggregator(DATABASE),
+        site.centre("beat", DATABASE),
+        site.simulator({"eu-west": 15001}),
+    ]
+
+    assert site.centre("central", DATABASE).environment["OPS_URL"] == "json://secret"
+    assert not [part.name for part in others if "OPS_URL" in part.environment]
 
 
 def test_the_worker_is_not_told_where_the_database_is(site):

@@ -1,0 +1,173 @@
+"""What is to be told, noted in table `notice` beside the incidents that it is read from."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from aggregator.db import Connection, Pool, queries, translated
+from aggregator.notify.decide import Silence, Told, due, silence_of, withdrawn
+from aggregator.notify.incident import Affected, Grade, Incident, Kind, grade_of
+from pacewatch.words.channel import Channel
+from pacewatch.words.endpoint import Importance
+from pacewatch.words.fleet import Fleet
+from pacewatch.words.slot import from_rfc3339
+from pacewatch.words.verdict import Blame, Trouble
+
+NOTICE_LOCK = 8_420_004
+"""Key of the advisory lock that one process holds while it decides what is due."""
+
+_DAY_S = 86_400
+
+
+def book(pool: Pool, fleet: Fleet, now: datetime) -> int:
+    """Note what the channels are to be told now, in one transaction; return how many notices.
+
+    Raises StoreError. Nothing is done while another process does it.
+    """
+    with translated(), pool.connection() as connection, connection.transaction():
+        named = queries("notify")
+        row = connection.execute(named["lock_notices"], {"key": NOTICE_LOCK}).fetchone()
+        if row is None or not row["taken"]:
+            return 0
+        channels = [channel.name for channel in fleet.channels]
+        connection.execute(named["give_up_unknown"], {"channels": channels, "now": now})
+        if not channels:
+            return 0
+        incidents = read_incidents(connection)
+        told = read_told(connection, [incident.id for incident in incidents])
+        silences = read_silences(connection, now)
+        return sum(
+            _book_one(connection, fleet, incident, told.get(incident.id, {}), silences, now)
+            for incident in incidents
+        )
+
+
+def _book_one(  # noqa: PLR0913 - an incident, and all that decides about it
+    connection: Connection,
+    fleet: Fleet,
+    incident: Incident,
+    told: Mapping[str, Sequence[Told]],
+    silences: Iterable[Silence],
+    now: datetime,
+) -> int:
+    named, booked = queries("notify"), 0
+    silence = silence_of(incident, silences)
+    gone: tuple[int, ...] = ()
+    for channel in fleet.channels:
+        known = told.get(channel.name, ())
+        gone += withdrawn(incident, known, silenced=silence is not None)
+        kind = _due(fleet, incident, channel, known, now, silenced=silence is not None)
+        if kind is None:
+            continue
+        connection.execute(
+            named["insert_notice"],
+            {
+                "incident": incident.id,
+                "channel": channel.name,
+                "kind": str(kind),
+                "grade": int(grade_of(incident)),
+                "now": now,
+            },
+        )
+        booked += 1
+    if gone:
+        connection.execute(named["withdraw_notices"], {"notices": list(gone)})
+    if silence is not None and incident.is_open:
+        connection.execute(
+            named["insert_silenced"],
+            {"incident": incident.id, "now": now, "text": silenced_text(silence)},
+        )
+    return booked
+
+
+def _due(  # noqa: PLR0913 - what `due` asks, and the fleet
+    fleet: Fleet,
+    incident: Incident,
+    channel: Channel,
+    told: Sequence[Told],
+    now: datetime,
+    *,
+    silenced: bool,
+) -> Kind | None:
+    hour_s = 3_600 * fleet.schedule.day_s / _DAY_S
+    return due(incident, channel, told, now, silenced=silenced, hour_s=hour_s)
+
+
+def silenced_text(silence: Silence) -> str:
+    """Return the line of the timeline that says why nobody is told."""
+    return (
+        f"nobody is told until {silence.ends_at:%Y-%m-%d %H:%M} UTC: "
+        f"silence {silence.id}, {silence.why}"
+    )
+
+
+def read_incidents(connection: Connection, only: int | None = None) -> list[Incident]:
+    """Return the incidents of which something may be due; or that one, whatever its state."""
+    rows = connection.execute(queries("notify")["select_incidents"], {"incident": only})
+    return [incident_of(row) for row in rows]
+
+
+def incident_of(row: Mapping[str, Any]) -> Incident:
+    """Return the incident of a row of `select_incidents`."""
+    return Incident(
+        id=row["incident_id"],
+        provider=row["provider"],
+        region=row["region"],
+        trouble=Trouble(row["trouble"]),
+        blame=Blame(row["class"]),
+        state=row["state"],
+        importance=Importance(row["importance"]),
+        simulated=row["simulated"],
+        since=row["since"],
+        opened_at=row["opened_at"],
+        eased_at=row["eased_at"],
+        ended_at=row["ended_at"],
+        acknowledged_at=row["acknowledged_at"],
+        speaks_for=tuple(row["speaks_for"]),
+        speaks_against=tuple(row["speaks_against"]),
+        affected=tuple(_affected(part) for part in row["affected"]),
+        ended_as=row["ended_as"],
+        accepted=row["accepted"],
+    )
+
+
+def _affected(part: Mapping[str, Any]) -> Affected:
+    return Affected(
+        endpoint=part["endpoint"],
+        trouble=Trouble(part["trouble"]),
+        ratio=part["ratio"],
+        ratio_low=part["ratio_low"],
+        ratio_high=part["ratio_high"],
+        eased_at=None if part["eased_at"] is None else from_rfc3339(part["eased_at"]),
+    )
+
+
+def read_told(connection: Connection, incidents: Sequence[int]) -> dict[int, dict[str, list[Told]]]:
+    """Return the notices of these incidents, by incident and channel, in order."""
+    found: dict[int, dict[str, list[Told]]] = {}
+    rows = connection.execute(queries("notify")["select_told"], {"incidents": list(incidents)})
+    for row in rows:
+        told = Told(
+            id=row["notice_id"],
+            kind=Kind(row["kind"]),
+            grade=Grade(row["grade"]),
+            made_at=row["made_at"],
+            waits=row["waits"],
+            given_up=row["given_up"],
+        )
+        found.setdefault(row["incident_id"], {}).setdefault(row["channel"], []).append(told)
+    return found
+
+
+def read_silences(connection: Connection, now: datetime) -> list[Silence]:
+    """Return the silences that hold at a moment."""
+    return [
+        Silence(
+            id=row["silence_id"],
+            endpoints=row["endpoints"],
+            region=row["region"],
+            ends_at=row["ends_at"],
+            why=row["why"],
+        )
+        for row in connection.execute(queries("notify")["select_silences"], {"now": now})
+    ]

@@ -1,0 +1,101 @@
+-- Telling people: open incidents, what was told of them, what is still to be told.
+--
+-- One process at a time decides what is due, under an advisory lock. Who sends a notice holds its row
+-- to the end of the transaction, in which it is noted as sent.
+
+-- name: lock_notices
+select pg_try_advisory_xact_lock(%(key)s) as taken
+
+-- name: select_incidents
+-- those that are open, and those that are over and whose end was not told to everybody who knew
+select incident_id, provider, region, trouble, class, state, importance, simulated, since,
+       opened_at, eased_at, ended_at, acknowledged_at, speaks_for, speaks_against, affected,
+       (select text from incident_event as event
+        where event.incident_id = incident.incident_id and event.kind = 'closed'
+        order by event_id desc limit 1) as ended_as,
+       exists (select from incident_event as event
+               where event.incident_id = incident.incident_id and event.kind = 'accepted')
+           as accepted
+from incident
+cross join lateral (
+    select coalesce(json_agg(json_build_object(
+               'endpoint', endpoint, 'trouble', part.trouble, 'ratio', ratio,
+               'ratio_low', ratio_low, 'ratio_high', ratio_high, 'eased_at', part.eased_at)
+           order by part.eased_at is not null, ratio desc nulls last, endpoint, part.trouble), '[]')
+           as affected
+    from incident_endpoint as part
+    where part.incident_id = incident.incident_id) as parts
+where incident_id = %(incident)s::bigint
+   or (%(incident)s::bigint is null
+       and ((ended_at is null and state in ('confirmed', 'eased'))
+            or (state = 'closed' and incident_id in (
+                select notice.incident_id from notice
+                group by notice.incident_id, channel
+                having bool_or(given_up_at is null) and bool_and(kind <> 'closed')))))
+order by incident_id
+
+-- name: select_told
+select notice_id, incident_id, channel, kind, grade, made_at, given_up_at is not null as given_up,
+       sent_at is null and given_up_at is null as waits
+from notice
+where incident_id = any (%(incidents)s::bigint[])
+order by notice_id
+
+-- name: select_silences
+select silence_id, endpoints, region, ends_at, why
+from silence
+where starts_at <= %(now)s and ends_at > %(now)s
+
+-- name: insert_notice
+insert into notice (incident_id, channel, kind, grade, made_at, due_at)
+values (%(incident)s, %(channel)s, %(kind)s, %(grade)s, %(now)s, %(now)s)
+
+-- name: withdraw_notices
+-- one that is being sent at this moment stays
+delete from notice where notice_id in (
+    select notice_id from notice
+    where notice_id = any (%(notices)s::bigint[]) and sent_at is null
+    for update skip locked)
+
+-- name: insert_event
+insert into incident_event (incident_id, at, kind, text)
+values (%(incident)s, %(now)s, %(kind)s, %(text)s)
+
+-- name: insert_silenced
+-- said once a silence and the time of its end
+insert into incident_event (incident_id, at, kind, text)
+select %(incident)s, %(now)s, 'silenced', %(text)s
+where not exists (
+    select from incident_event
+    where incident_id = %(incident)s and kind = 'silenced' and text = %(text)s)
+
+-- name: give_up_unknown
+-- of channels that the file no longer names
+update notice
+set given_up_at = %(now)s, error = 'the file names no such channel any more'
+where sent_at is null and given_up_at is null and not channel = any (%(channels)s::text[])
+
+-- name: claim_notice
+-- the next that is due: fresh ones first, none before an earlier one of its incident and channel
+select notice_id, incident_id, channel, kind, made_at, tries
+from notice
+where sent_at is null and given_up_at is null and due_at <= %(now)s
+  and channel = any (%(channels)s::text[])
+  and not exists (
+      select from notice as earlier
+      where earlier.incident_id = notice.incident_id and earlier.channel = notice.channel
+        and earlier.notice_id < notice.notice_id
+        and earlier.sent_at is null and earlier.given_up_at is null)
+order by tries, due_at, notice_id
+limit 1
+for update of notice skip locked
+
+-- name: note_sent
+update notice
+set sent_at = %(now)s, tries = tries + 1, error = null, grade = %(grade)s
+where notice_id = %(notice)s
+
+-- name: note_failed
+update notice
+set tries = tries + 1, due_at = %(due_at)s, error = %(error)s, given_up_at = %(given_up_at)s
+where notice_id = %(notice)s

@@ -1,0 +1,313 @@
+"""Telling people over real sockets from a real store: once each, whatever is away or killed."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections import Counter
+from datetime import datetime, timedelta
+
+import pytest
+from support.centre import make_fleet, migrated_pool
+from support.incidents import HOUR, MINUTE, NOON, insert_incident, make_affected, make_incident
+from support.receiving import receiving
+from support.stack import free_port
+
+from aggregator.notify.book import book
+from aggregator.notify.courier import Courier
+from aggregator.notify.send import GIVEN_UP_AFTER, Means, send_due
+from aggregator.rows import one_moment
+from aggregator.status import read_status
+from pacewatch.words.channel import Centre, Channel
+from pacewatch.words.fleet import Schedule
+
+OPS = Channel(name="ops", url_env="OPS_URL")
+SECRET = "hunter2hunter2"
+
+
+@pytest.fixture(scope="module")
+def courier():
+    """One child for all: it is started where proxies and credentials are in the environment."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("http_proxy", "HTTPS_PROXY", "ALL_PROXY"):
+            patch.setenv(name, f"http://me:{SECRET}@127.0.0.1:9")
+        with Courier(longest_s=20) as courier:
+            courier.look_at("json://localhost")
+            yield courier
+
+
+@pytest.fixture
+def pool(database_url):
+    with migrated_pool(database_url) as pool:
+        yield pool
+
+
+class Desk:
+    """A central worker's hand that tells, at a time of the test's own."""
+
+    def __init__(self, pool, courier, *channels, **urls):
+        self.pool = pool
+        self.now = NOON
+        centre = Centre(url="https://pacewatch.example")
+        self.fleet = make_fleet(channels=channels or (OPS,), centre=centre, schedule=Schedule())
+        self.means = Means(
+            fleet=self.fleet, environment=urls, courier=courier, clock=lambda: self.now
+        )
+
+    def tell(self, now=None):
+        self.now = now or self.now
+        book(self.pool, self.fleet, self.now)
+        return send_due(self.pool, self.means)
+
+    def do(self, query, *values):
+        with self.pool.connection() as connection:
+            cursor = connection.execute(query, values)
+            return cursor.fetchall() if cursor.description else []
+
+    def open(self, *affected, **rest):
+        with self.pool.connection() as connection:
+            return insert_incident(connection, make_incident(*affected, **rest))
+
+    def close(self, at, incident=None):
+        self.do("update incident set state = 'closed', eased_at = %s, ended_at = %s", at, at)
+
+    def notices(self):
+        return self.do("select * from notice order by notice_id")
+
+    def timeline(self):
+        return [row["text"] for row in self.do("select text from incident_event order by event_id")]
+
+
+def url_of(receiver, scheme="json"):
+    return f"{scheme}://me:{SECRET}@127.0.0.1:{receiver.port}/in/{SECRET}"
+
+
+def test_the_beginning_and_the_end_of_an_incident_are_told_once_each(pool, courier):
+    with receiving() as receiver:
+        desk = Desk(pool, courier, OPS_URL=url_of(receiver))
+        number = desk.open(make_affected(), make_affected("groq/llama-3.3-70b"), simulated=True)
+        for minute in range(3):
+            desk.tell(NOON + minute * MINUTE)
+        desk.close(NOON + HOUR)
+        for minute in range(2):
+            desk.tell(NOON + HOUR + minute * MINUTE)
+
+    begun, ended = receiver.got
+    assert begun["title"].startswith("SIMULATED groq, 2 endpoints: output 2.0 times slower since")
+    assert f"https://pacewatch.example/incidents/{number}\n" in begun["message"]
+    assert (begun["type"], ended["type"]) == ("failure", "success")
+    assert ended["title"].startswith("SIMULATED Over: groq, 2 endpoints: output as usual again")
+    assert desk.timeline() == ["told ops: opened", "told ops: closed"]
+
+
+def test_a_service_that_knows_alerts_by_a_key_is_told_the_end_under_the_same_key(pool, courier):
+    with receiving() as receiver:
+        url = f"goalert://127.0.0.1:{receiver.port}/7a5e1c1c-2a1f-4e0b-9a3a-0a1b2c3d4e5f"
+        desk = Desk(pool, courier, OPS_URL=url)
+        desk.open()
+        desk.tell()
+        desk.close(NOON + HOUR)
+        desk.tell(NOON + HOUR)
+
+    begun, ended = receiver.got
+    assert begun["dedup"] == ended["dedup"]
+    assert begun["dedup"].startswith("pacewatch-")
+    assert ("action" in begun, ended["action"]) == (False, "close")
+
+
+def test_a_receiver_that_is_away_gets_all_when_it_is_back_in_order(pool, courier):
+    port = free_port()
+    desk = Desk(pool, courier, OPS_URL=f"json://me:{SECRET}@127.0.0.1:{port}/{SECRET}")
+    desk.open()
+
+    assert desk.tell().failed == {"ops": "the connection was refused"}
+    pauses = [desk.notices()[0]["due_at"] - NOON]
+    desk.tell(NOON + timedelta(seconds=6))
+    pauses.append(desk.notices()[0]["due_at"] - desk.now)
+    desk.close(NOON + HOUR)
+    desk.tell(NOON + HOUR)
+    pauses.append(desk.notices()[0]["due_at"] - desk.now)
+    with receiving(port) as receiver:
+        desk.tell(NOON + 2 * HOUR)
+        desk.tell(NOON + 2 * HOUR)
+
+    assert pauses == [timedelta(seconds=s) for s in (5, 10, 20)]
+    assert [title.split(":")[0] for title in receiver.titles] == ["groq/gpt-oss-120b", "Over"]
+    assert "By now: over since" in receiver.got[0]["message"]
+    assert "Told late: this was due at 12:00 UTC" in receiver.got[0]["message"]
+
+
+def test_a_broken_channel_holds_up_no_other_and_is_given_up_after_a_day(pool, courier, caplog):
+    with receiving() as broken, receiving() as sound:
+        broken.status = 500
+        other = Channel(name="other", url_env="OTHER_URL")
+        unset = Channel(name="unset", url_env="UNSET_URL")
+        urls = {"OPS_URL": url_of(broken), "OTHER_URL": url_of(sound)}
+        desk = Desk(pool, courier, OPS, other, unset, **urls)
+        desk.open()
+        first = desk.tell()
+        desk.tell(NOON + GIVEN_UP_AFTER)
+        broken.status = 200
+        desk.close(NOON + 25 * HOUR)
+        desk.tell(NOON + 25 * HOUR)
+
+    assert first.failed == {"ops": "it answered 500", "unset": "UNSET_URL is not set"}
+    assert len(sound.got) == 3, "the beginning, a reminder, the end"
+    assert len(broken.got) == 2, "what was never told has no end"
+    given_up = {row["channel"]: row["error"] for row in desk.notices() if row["given_up_at"]}
+    assert given_up == first.failed
+    assert "ops could not be told in 24 h (opened): it answered 500" in desk.timeline()
+    with one_moment(pool) as connection:
+        problems = read_status(connection, desk.fleet, desk.now).problems
+    assert (
+        "channel ops: 1 notice of incidents not delivered, the first for 25 h: it answered 500"
+        in problems
+    )
+    held = json.dumps([desk.notices(), desk.timeline()], default=str)
+    logged = "".join(str(vars(record)) for record in caplog.records)
+    assert "notice.given_up" in logged
+    assert SECRET not in held + logged
+
+
+def test_what_hangs_is_left_after_a_bounded_time(pool):
+    done = threading.Event()
+    with receiving() as receiver, Courier(longest_s=1) as courier:
+        receiver.before_answer = lambda: done.wait(60)
+        desk = Desk(pool, courier, OPS_URL=url_of(receiver) + "?rto=60")
+        desk.open()
+        try:
+            assert desk.tell().failed == {"ops": "no answer in 1 s"}
+        finally:
+            done.set()
+
+
+def test_a_redirect_is_not_followed(pool, courier):
+    with receiving() as receiver:
+        receiver.status = 307
+        desk = Desk(pool, courier, OPS_URL=url_of(receiver))
+        desk.open()
+
+        assert desk.tell().failed == {"ops": "it answered 307"}
+    assert len(receiver.got) == 1
+
+
+def test_two_central_workers_tell_each_notice_once(pool, courier):
+    channels = [Channel(name=f"c{n}", url_env="OPS_URL") for n in range(3)]
+    with receiving() as receiver, Courier() as second:
+        desks = [Desk(pool, one, *channels, OPS_URL=url_of(receiver)) for one in (courier, second)]
+        for n in range(4):
+            desks[0].open(make_affected(f"groq/m{n}"))
+        together = threading.Barrier(2)
+
+        def work(desk):
+            for _ in range(4):
+                together.wait(30)
+                desk.tell()
+
+        threads = [threading.Thread(target=work, args=(desk,)) for desk in desks]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(60)
+
+    assert Counter(Counter(receiver.titles).values()) == {3: 4}
+    assert {row["tries"] for row in desks[0].notices()} == {1}
+
+
+KILLED = """
+import sys
+from datetime import UTC, datetime
+from support.centre import make_fleet
+from aggregator.db import open_pool
+from aggregator.notify.teller import Teller
+from pacewatch.words.channel import Channel
+
+fleet = make_fleet(channels=(Channel(name="ops", url_env="OPS_URL"),))
+with open_pool(sys.argv[1]) as pool:
+    Teller(pool, {"OPS_URL": sys.argv[2]}).tell(fleet)
+"""
+
+
+def test_a_worker_killed_between_the_answer_and_its_note_loses_nothing(pool, courier, database_url):
+    done = threading.Event()
+    with receiving() as receiver:
+        desk = Desk(pool, courier, OPS_URL=url_of(receiver))
+        desk.open()
+        receiver.before_answer = lambda: done.wait(60)
+        words = [sys.executable, "-c", KILLED, database_url, url_of(receiver) + "?rto=60"]
+        folders = {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+        with subprocess.Popen(words, env=folders) as process:
+            assert receiver.came.wait(60)
+            process.send_signal(signal.SIGKILL)
+        done.set()
+        receiver.before_answer = lambda: None
+        desk.do("update notice set due_at = %s", NOON)
+        end = datetime.now(NOON.tzinfo) + timedelta(seconds=30)
+        while not desk.tell().sent:  # until the store has noticed that the killed one is gone
+            assert datetime.now(NOON.tzinfo) < end
+
+        assert desk.tell().sent == 0
+
+    assert len(receiver.got) == 2, "once more than it was taken, and never less"
+    assert desk.notices()[0]["sent_at"] is not None
+
+
+def test_a_silence_holds_back_says_so_and_lets_out_what_lasts(pool, courier):
+    with receiving() as receiver:
+        desk = Desk(pool, courier, OPS_URL=url_of(receiver))
+        desk.do(
+            "insert into silence (endpoints, starts_at, ends_at, why)"
+            " values ('groq/*', %s, %s, %s)",
+            NOON - MINUTE,
+            NOON + HOUR,
+            "a planned migration",
+        )
+        number = desk.open()
+        for minute in range(3):
+            desk.tell(NOON + minute * MINUTE)
+        held = desk.timeline()
+        assert receiver.got == []
+        desk.tell(NOON + HOUR)
+
+    silence = desk.do("select silence_id from silence")[0]["silence_id"]
+    assert held == [
+        f"nobody is told until 2026-03-04 13:00 UTC: silence {silence}, a planned migration"
+    ]
+    assert len(receiver.got) == 1
+    assert f"Incident {number}" in receiver.got[0]["message"]
+
+
+def test_what_nobody_acknowledged_is_reminded_of_and_what_grew_worse_is_told(pool, courier):
+    with receiving() as receiver:
+        desk = Desk(pool, courier, OPS_URL=url_of(receiver))
+        desk.open(blame="region_path")
+        desk.tell()
+        desk.do("update incident set class = 'provider'")
+        desk.tell(NOON + HOUR)
+        desk.tell(NOON + 5 * HOUR)
+        desk.do("update incident set acknowledged_at = %s", NOON + 6 * HOUR)
+        desk.tell(NOON + 10 * HOUR)
+
+    assert [title.partition(":")[0] for title in receiver.titles] == [
+        "groq/gpt-oss-120b",
+        "Worse",
+        "Still",
+    ]
+    assert "New: it is the whole provider now, it pages now" in receiver.got[1]["message"]
+
+
+def test_a_channel_that_the_file_no_longer_names_waits_for_nothing(pool, courier):
+    gone = Desk(pool, courier, OPS_URL=f"json://127.0.0.1:{free_port()}")
+    gone.open()
+    gone.tell()
+
+    desk = Desk(pool, courier, Channel(name="new", url_env="NEW_URL"))
+    desk.tell(NOON + MINUTE)
+
+    errors = {row["channel"]: row["error"] for row in desk.notices()}
+    assert errors == {
+        "ops": "the file names no such channel any more",
+        "new": "NEW_URL is not set",
+    }
