@@ -9,6 +9,7 @@ from math import log
 from typing import Any
 
 from aggregator.db import Connection, queries
+from aggregator.detect.regions import compare_regions, median_z
 from aggregator.detect.scope import BAR, Around, Attribution, bar_of, classify
 from aggregator.detect.standing import Met
 from aggregator.detect.watch import Recent, Watch
@@ -21,16 +22,8 @@ from pacewatch.words.verdict import Trouble
 OTHERS_S = 3 * 3600
 """Of other endpoints the runs of so long are looked at, seconds of a whole day."""
 
-LATEST = 4
-"""Runs of a region that its z is the median of, at most."""
-
-OTHER_REGIONS = 4
-"""Of the endpoint's other regions so many are looked at, those tested last."""
-
 NETWORK_RUNS = 12
 """Runs whose round trips are compared, of before as many."""
-
-_FAILED_Z = 2.0
 
 Points = Mapping[str, Sequence[Recent]]
 """Latest runs by region."""
@@ -52,18 +45,14 @@ class Surroundings:
         """Return whose fault a trouble looks like, and the region that has it worst."""
         if met.trouble in (Trouble.QUOTA, Trouble.GONE):
             return classify(Around(trouble=met.trouble)), met.region
-        mine = {
-            region: median
-            for region in watch.rules.regions
-            if (median := _median(watch.recent.get(region, ()), met.trouble, met.since)) is not None
-        }
-        suspect = met.region or max(mine, key=lambda region: mine[region], default="")
+        mine = compare_regions(watch, met)
+        suspect = mine.suspect
         others = self._others(connection, endpoint, met, watch)
-        slow, probed = _providers(others, bar_of([mine.get(suspect, 0.0)]))
+        slow, probed = _providers(others, bar_of([mine.zs.get(suspect, 0.0)]))
         around = Around(
             trouble=met.trouble,
-            suspect_z=[mine[suspect]] if suspect in mine else (),
-            other_regions_z=_tested(watch, mine, suspect),
+            suspect_z=[mine.zs[suspect]] if suspect in mine.zs else (),
+            other_regions_z=mine.others,
             regions=len(watch.rules.regions),
             others_z=[_excess(zs, suspect) for _, zs in others if suspect in zs],
             providers_slow=slow,
@@ -93,7 +82,7 @@ class Surroundings:
         for other in self.orders.fleet.endpoints:
             if other.provider != endpoint.provider and other.id in self._recent:
                 points = self._recent[other.id]
-                zs = {r: _median(points.get(r, ()), met.trouble, after) for r in points}
+                zs = {r: median_z(points.get(r, ()), met.trouble, after) for r in points}
                 found.append((other.provider, {r: z for r, z in zs.items() if z is not None}))
         return found
 
@@ -130,25 +119,6 @@ class Surroundings:
             {"endpoint": endpoint, "since": datetime.fromtimestamp(since, UTC) - lead},
         ).fetchone()
         return row is not None
-
-
-def _median(points: Iterable[Sequence[Any]], trouble: Trouble, after: float) -> float | None:
-    """Return the median z of a region's latest runs after a moment; a failure counts as 2."""
-    zs: list[float] = []
-    for at, first, speed, has_failed in points:
-        z = first if trouble is Trouble.FIRST_TOKEN else speed
-        if trouble is Trouble.FAILURES:
-            z = 0.0
-        z = _FAILED_Z if has_failed else z
-        if at > after and z is not None:
-            zs.append(z)
-    return percentile(zs[-LATEST:], 0.5)
-
-
-def _tested(watch: Watch, mine: Mapping[str, float], suspect: str) -> list[float]:
-    """Return the z of the other regions that were tested last."""
-    others = sorted(mine.keys() - {suspect}, key=lambda region: -watch.recent[region][-1][0])
-    return [mine[region] for region in others[:OTHER_REGIONS]]
 
 
 def _excess(zs: Mapping[str, float], region: str) -> float:

@@ -10,12 +10,13 @@ from random import Random
 from aggregator.backtest.noise import NOISE, Noise, World
 from aggregator.backtest.play import Play, Rate, Rule
 from aggregator.backtest.trouble import Injected
-from aggregator.detect.chart import Chart
+from aggregator.detect.regions import compare_regions
 from aggregator.detect.rules import daily_budget, make_rules
 from aggregator.detect.scope import Around, classify
+from aggregator.detect.standing import Met
 from aggregator.detect.watch import POOLED, Change, Turn, Watch
 from pacewatch.words.figures import percentile
-from pacewatch.words.verdict import Blame
+from pacewatch.words.verdict import Blame, Trouble
 
 WARM_H = 16 * 24.0
 """Until a season is known."""
@@ -146,20 +147,12 @@ def around(
     """Return what an alarm's class follows from: runs since it began, and one run of each of the
     other endpoints of the suspect region.
     """
-    place = 2 if alarm.chart in (Chart.SPEED, Chart.SPEED_BIG) else 1
-    zs: dict[str, list[float]] = {}
-    for region, points in watch.recent.items():
-        for point in points:
-            z = 2.0 if point[3] else point[place]
-            if z is not None and point[0] >= hour * 3600 - 3 * 3600:
-                zs.setdefault(region, []).append(z)
-    medians = {region: percentile(values, 0.5) or 0.0 for region, values in zs.items()}
-    suspect = alarm.scope or max(medians, key=lambda region: medians[region])
-    tested = sorted(medians, key=lambda region: -max(p[0] for p in watch.recent[region]))
+    mine = compare_regions(watch, Met(trouble=alarm.trouble, region=alarm.scope, since=alarm.since))
+    place = 2 if alarm.trouble is Trouble.OUTPUT_SPEED else 1
     return Around(
         trouble=alarm.trouble,
-        suspect_z=zs.get(suspect, ()),
-        other_regions_z=[medians[region] for region in tested if region != suspect][:4],
+        suspect_z=[mine.zs[mine.suspect]] if mine.suspect in mine.zs else (),
+        other_regions_z=mine.others,
         regions=len(watch.rules.regions),
         others_z=[_z_of(world, hour, trouble, place) for world in others],
     )

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from aggregator.detect.chart import MARGIN
 from pacewatch.words.figures import percentile
 from pacewatch.words.verdict import Blame, Trouble
 
@@ -95,8 +96,11 @@ def _by_regions(around: Around) -> Attribution:
 
 
 def bar_of(suspect_z: Sequence[float]) -> float:
-    """Return the median z above which others share the suspect's trouble."""
-    return max(BAR, (percentile(suspect_z, 0.5) or 0.0) / 2)
+    """Return the median z above which others share the suspect's trouble: half of the suspect's,
+    but never more than what the charts themselves count as slow, since the worst of many regions
+    is worse than its trouble.
+    """
+    return max(BAR, min(MARGIN, (percentile(suspect_z, 0.5) or 0.0) / 2))
 
 
 def _is_ours(around: Around) -> bool:

@@ -54,3 +54,11 @@ def test_calibration_stays_within_bounds_and_leaves_alone_what_it_knows_nothing_
     assert multiplier_of([0.1] * 40, allowed=1) == LOWEST
     assert multiplier_of([9.0 + k for k in range(40)], allowed=1) == HIGHEST
     assert round(allowed_in(8, 1), 1) == 1.8
+
+
+def test_regions_that_are_slow_themselves_share_the_trouble_of_the_worst_of_many():
+    found = classify(
+        Around(trouble=Trouble.FIRST_TOKEN, suspect_z=[2.0], other_regions_z=[0.4, 0.7], regions=8)
+    )
+
+    assert found.blame is Blame.PROVIDER

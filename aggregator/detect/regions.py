@@ -1,0 +1,57 @@
+"""How much slower an endpoint is in each region since a trouble began. Pure."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from aggregator.detect.standing import Met
+from aggregator.detect.watch import Watch
+from pacewatch.words.figures import percentile
+from pacewatch.words.verdict import Trouble
+
+LATEST = 4
+"""Runs of a region that its z is the median of, at most."""
+
+OTHER_REGIONS = 4
+"""Of the endpoint's other regions so many are looked at, those tested last."""
+
+_FAILED_Z = 2.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared:
+    """The regions that have tested an endpoint since a trouble began."""
+
+    zs: Mapping[str, float]
+    """By region."""
+    suspect: str
+    """The region of the trouble; of a trouble of all, the one that has it worst; '': none."""
+    others: tuple[float, ...]
+    """Of the others those tested last."""
+
+
+def compare_regions(watch: Watch, met: Met) -> Compared:
+    """Return what the regions have found since the trouble is thought to have begun."""
+    zs = {
+        region: z
+        for region in watch.rules.regions
+        if (z := median_z(watch.recent.get(region, ()), met.trouble, met.since)) is not None
+    }
+    suspect = met.region or max(zs, key=lambda region: zs[region], default="")
+    others = sorted(zs.keys() - {suspect}, key=lambda region: -watch.recent[region][-1][0])
+    return Compared(
+        zs=zs, suspect=suspect, others=tuple(zs[region] for region in others[:OTHER_REGIONS])
+    )
+
+
+def median_z(points: Iterable[Sequence[Any]], trouble: Trouble, after: float) -> float | None:
+    """Return the median z of a region's latest runs after a moment; a failure counts as 2."""
+    zs: list[float] = []
+    for at, first, speed, has_failed in points:
+        z = first if trouble is Trouble.FIRST_TOKEN else speed
+        if trouble is Trouble.FAILURES:
+            z = 0.0
+        z = _FAILED_Z if has_failed else z
+        if at > after and z is not None:
+            zs.append(z)
+    return percentile(zs[-LATEST:], 0.5)
