@@ -15,6 +15,7 @@ from aggregator.stats import level_percent, low_rank
 from pacewatch.words.figures import percentile
 from pacewatch.words.flag import Figure
 from pacewatch.words.slot import Load, Purpose
+from pacewatch.words.wire import VERSION
 
 Row = dict[str, Any]
 
@@ -172,7 +173,9 @@ def _seen(connection: Connection, told: Sequence[Row], times: Row) -> dict[UUID,
     values = {"runs": [row["run_id"] for row in told], **times}
     for row in connection.execute(queries("bundle")["select_bundle_timelines"], values):
         record = unpacked(row["record"])
-        requests = record.get("requests", []) if isinstance(record, dict) else []
+        if record["v"] > VERSION:
+            continue  # of a newer centre beside this one: the form is not known here
+        requests = record["requests"]
         seen[row["run_id"]] = {
             one["n"]: {name: one.get(name) for name in _KEPT} for one in requests
         }

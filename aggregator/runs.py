@@ -9,6 +9,7 @@ from uuid import UUID
 
 from aggregator.db import Connection, queries
 from aggregator.reading import read_record, unpacked
+from pacewatch.words.errors import WireError
 from pacewatch.words.timing import Run
 
 Row = dict[str, Any]
@@ -24,7 +25,9 @@ class OneRun:
     timings: Sequence[Row]
     """Its requests, in order."""
     record: Run | None
-    """What its worker saw, chunk by chunk; None where that is not kept any more."""
+    """What its worker saw, chunk by chunk; None where that is not kept any more, or of a version
+    that only a newer centre beside this one reads.
+    """
     unrun: Sequence[Row]
     """Executions that measured nothing: declined, or failed by a fault of our own."""
     duplicates: Sequence[Row]
@@ -44,10 +47,17 @@ def read_run(connection: Connection, run_id: UUID) -> OneRun | None:
         slot=slot,
         won=won[0] if won else None,
         timings=_rows(connection, "select_run_timings", **place),
-        record=read_record(unpacked(records[0]["record"])) if records else None,
+        record=_read(records[0]["record"]) if records else None,
         unrun=_rows(connection, "select_unrun", run=run_id),
         duplicates=_rows(connection, "select_duplicates", run=run_id),
     )
+
+
+def _read(record: bytes) -> Run | None:
+    try:
+        return read_record(unpacked(record))
+    except WireError:
+        return None
 
 
 def _rows(connection: Connection, name: str, **values: object) -> list[Row]:
