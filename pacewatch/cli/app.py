@@ -2,7 +2,7 @@
 code.
 
 0: fine. 1: a problem was found, or a part failed. 2: wrong use, or a file or an environment that
-cannot be.
+cannot be. 130: stopped by Ctrl-C.
 """
 
 import os
@@ -23,7 +23,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     help="How fast the LLM providers you depend on are today, from every region you serve.",
     epilog="Exit code 0: fine. 1: a problem was found, or a part failed. 2: wrong use, or a file "
-    "or an environment that cannot be.",
+    "or an environment that cannot be. 130: stopped by Ctrl-C.",
 )
 
 MOST_FAULTS = 40

@@ -1,5 +1,6 @@
 """What `probe` is asked to measure, from the command line's words and the file."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -9,7 +10,7 @@ from pacewatch.own import read_own
 from pacewatch.secret import read_secret
 from pacewatch.tables import Table, shown, suggestion
 from pacewatch.words.endpoint import Auth, Endpoint, Limits, Protocol, why_not_probed
-from pacewatch.words.errors import SettingsError
+from pacewatch.words.errors import PacewatchError, SettingsError
 from pacewatch.words.fleet import DEFAULT_REGION, Fleet, Region
 from pacewatch.words.slot import WORKLOADS, Workload
 from probe.keys import Key, key_of, why_no_key
@@ -82,7 +83,7 @@ def of_catalog(name: str | None, region: str | None, environment: Mapping[str, s
     if place not in fleet.regions:
         raise SettingsError(f"--region: {shown(place)} is none{suggestion(place, fleet.regions)}")
     if not fleet.simulated and (why := why_no_key(endpoint, environment)) is not None:
-        raise SettingsError(f"probe: {endpoint.id}: {why}")
+        raise SettingsError(f"probe: {endpoint.id}: {why}{_in_the_demo(environment)}")
     key = None if fleet.simulated else key_of(endpoint, environment)
     return Asked(
         endpoint=endpoint,
@@ -90,6 +91,19 @@ def of_catalog(name: str | None, region: str | None, environment: Mapping[str, s
         key=key,
         fleet=fleet,
     )
+
+
+def _in_the_demo(environment: Mapping[str, str]) -> str:
+    """Return how the demo that runs here is asked instead; empty where none runs."""
+    from pacewatch.sim.address import read_address
+    from pacewatch.stack.state import state_folder
+
+    try:
+        folder = state_folder(environment, simulated=True, uid=os.getuid())
+        region = min(read_address(folder).regions)
+    except (PacewatchError, ValueError):
+        return ""
+    return f"; the demo that runs here simulates it (--from {region})"
 
 
 def with_limits(

@@ -3,6 +3,7 @@ from typing import Any
 import pytest
 
 from pacewatch.cli.probe import probe
+from pacewatch.sim.address import Address, write_address
 from pacewatch.words.errors import SettingsError
 
 NOTHING: dict[str, Any] = {
@@ -59,3 +60,13 @@ def test_a_region_that_the_file_does_not_name_is_refused(tmp_path, monkeypatch):
 
     with pytest.raises(SettingsError, match="--region"):
         probe(**{**NOTHING, "endpoint": "a/x", "region": "moon"})
+
+
+def test_while_a_demo_runs_an_endpoint_without_a_key_is_to_be_had_from_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PACEWATCH_STATE", str(tmp_path))
+    regions = {"us-east": "http://127.0.0.1:2", "eu-west": "http://127.0.0.1:1"}
+    write_address(tmp_path, Address(url="http://127.0.0.1:3", token="t", regions=regions, pid=1))
+
+    with pytest.raises(SettingsError, match=r"no key is set.*--from eu-west"):
+        probe(**{**NOTHING, "endpoint": "groq/llama-3.3-70b"})
