@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from aggregator.db import Connection
 from aggregator.exposition import Family, label_text
 from aggregator.families import Page, flag_text, names_of
+from aggregator.judgement_metrics import JudgementRows, add_judgement, read_judgement
 from aggregator.place_metrics import CountedRow, Place, add_places, note_place
 from aggregator.pooled import fewest_runs
 from aggregator.rows import (
@@ -66,6 +67,7 @@ class Rows:
     outcomes: Iterable[OutcomeRow]
     missed: Iterable[MissedRow]
     workers: Sequence[WorkerRow]
+    judgement: JudgementRows
     notices: Sequence[NoticeRow] = ()
     used_ratio: float | None = None
     """Of the room that the file says the database has; None: it does not say."""
@@ -87,6 +89,7 @@ def read_all(
         outcomes=stream_rows(connection, OutcomeRow, "select_outcome_counters"),
         missed=stream_rows(connection, MissedRow, "select_missed_counters"),
         workers=read_rows(connection, WorkerRow, "select_workers"),
+        judgement=read_judgement(connection),
         notices=read_rows(connection, NoticeRow, "count_notices", channels=list(channels)),
         used_ratio=None if size_gb is None else read_size(connection) / (size_gb * 1e9),
     )
@@ -107,7 +110,9 @@ def make_page(
     for row in counted:
         note_place(places, (row.endpoint, row.region, row.simulated), known)
     add_places(page, places, counters=counters, outcomes=outcomes, missed=missed)
-    simulated = flag_text(rows.store is not None and rows.store.simulated)
+    is_simulated = rows.store is not None and rows.store.simulated
+    add_judgement(page, rows.judgement, known, places, simulated=is_simulated)
+    simulated = flag_text(is_simulated)
     for worker in shown_workers(rows.workers, now):
         _add_worker(page, worker, rows.store, simulated)
     for endpoint in rows.endpoints:

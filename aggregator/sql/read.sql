@@ -183,3 +183,28 @@ where exists (
 
 -- name: select_next_slot
 select min(slot_at) as slot_at from slot where state = 'planned';
+
+-- name: select_told_verdicts
+-- of endpoints that are probed now
+select endpoint, region, verdict, ttft_ratio, speed_ratio
+from verdict join endpoint using (endpoint)
+where active
+order by endpoint, region
+
+-- name: select_judged
+-- the latest finished tick of the judge, unless something of the endpoint has waited since before it
+select endpoint,
+       least(coalesce(store.judged_at, judgement.judged_at), due_at, waiting.since) as judged_at
+from judgement
+join endpoint using (endpoint)
+cross join store
+left join (select endpoint, min(received_at) as since from unjudged group by endpoint) as waiting
+    using (endpoint)
+where active
+order by endpoint
+
+-- name: select_told_incidents
+select incident_id, class as blame, trouble, provider, importance
+from incident
+where state in ('confirmed', 'eased')
+order by incident_id

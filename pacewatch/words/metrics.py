@@ -27,6 +27,8 @@ class MetricWord:
 SERIES_LABELS = ("endpoint", "provider", "model", "region", "workload", "load", "simulated")
 PLACE_LABELS = ("endpoint", "provider", "model", "region", "simulated")
 """Of what is told per (endpoint, region)."""
+JUDGED_LABELS = ("endpoint", "provider", "model", "simulated")
+"""Of what is told per endpoint."""
 
 
 def _gauge(name: str, text: str, *labels: str) -> MetricWord:
@@ -127,6 +129,39 @@ METRICS: dict[str, MetricWord] = {
             "pacewatch_probe_cost_usd_total",
             "What the probes cost by the known prices, US$.",
             *PLACE_LABELS,
+        ),
+        _gauge(
+            "pacewatch_verdict",
+            "1 for what is believed of the endpoint over all regions, 0 for the other verdicts.",
+            *JUDGED_LABELS,
+            "verdict",
+        ),
+        _gauge(
+            "pacewatch_region_verdict",
+            "1 for what is believed of the endpoint in the region, 0 for the other verdicts.",
+            *PLACE_LABELS,
+            "verdict",
+        ),
+        _gauge(
+            "pacewatch_slowdown_ratio",
+            "How many times slower than usual the recent runs of all regions are; 1 is as usual.",
+            *JUDGED_LABELS,
+            "metric",
+        ),
+        _gauge(
+            "pacewatch_judged_timestamp_seconds",
+            "The moment up to which all that came in of the endpoint has been judged, Unix time.",
+            *JUDGED_LABELS,
+        ),
+        _gauge(
+            "pacewatch_incident_open",
+            "1 for each confirmed incident until it closes; then it is gone.",
+            "incident",
+            "class",
+            "trouble",
+            "provider",
+            "importance",
+            "simulated",
         ),
         _gauge(
             "pacewatch_worker_last_seen_timestamp_seconds",

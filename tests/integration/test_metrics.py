@@ -3,10 +3,12 @@ import subprocess
 from dataclasses import replace
 from datetime import timedelta
 from itertools import pairwise
+from uuid import UUID
 
 import pytest
 from fastapi.testclient import TestClient
 from prometheus_client.parser import text_string_to_metric_families
+from support.believed import believe
 from support.boards import board_fleet, filled_pool
 from support.centre import make_fleet, migrated_pool
 from support.records import NOON, make_slot, plan, push, record_of, statuses
@@ -30,6 +32,8 @@ DAYS_3 = timedelta(days=3)
 @pytest.fixture(scope="module")
 def pool(postgres_url):
     with fresh_database(postgres_url) as url, filled_pool(url) as pool:
+        with pool.connection() as connection:
+            believe(connection, NOON)
         yield pool
 
 
@@ -83,6 +87,50 @@ def test_what_was_pushed_is_what_is_scraped(pool):
     )
     at = NOON - timedelta(seconds=30)
     assert at.timestamp() == value("pacewatch_latest_run_timestamp_seconds")
+
+
+def judged_at(pool, endpoint="groq/gpt-oss-120b", moment=NOON):
+    found = samples(pool, moment)
+    return next(
+        value
+        for (name, labels), value in found.items()
+        if name == "pacewatch_judged_timestamp_seconds" and ("endpoint", endpoint) in labels
+    )
+
+
+def test_what_is_believed_stays_while_nobody_judges_and_its_age_is_told(pool):
+    def believed(moment):
+        return {k: v for k, v in samples(pool, moment).items() if k[0].endswith("_verdict")}
+
+    with pool.connection() as connection:
+        connection.execute("delete from unjudged")
+    later = NOON + timedelta(hours=1)
+
+    assert believed(NOON)
+    assert believed(NOON) == believed(later)
+    assert (NOON - timedelta(seconds=2)).timestamp() == judged_at(pool, moment=later)
+
+
+def test_a_run_that_waits_for_the_judge_ages_its_endpoint_alone(pool):
+    since = NOON - timedelta(minutes=9)
+    with pool.connection() as connection:
+        connection.execute("delete from unjudged")
+        for number, waited in ((1, since), (2, NOON)):
+            row = ("groq/gpt-oss-120b", UUID(int=number), waited, waited)
+            connection.execute("insert into unjudged values (%s, %s, %s, %s)", row)
+
+    assert since.timestamp() == judged_at(pool)
+    assert (NOON - timedelta(seconds=2)).timestamp() == judged_at(pool, "cerebras/gpt-oss-120b")
+    with pool.connection() as connection:
+        connection.execute("delete from unjudged")
+
+
+def test_only_a_confirmed_incident_that_has_not_closed_is_told(pool):
+    told = [dict(key[1]) for key in samples(pool) if key[0] == "pacewatch_incident_open"]
+
+    assert [
+        (one["provider"], one["class"], one["importance"], one["simulated"]) for one in told
+    ] == [("groq", "provider", "notify", "true")]
 
 
 def test_the_format_and_the_compression_are_the_scraper_s_choice(pool):

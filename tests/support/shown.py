@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+from aggregator.judgement_metrics import IncidentRow, JudgedRow, JudgementRows, VerdictRow
 from aggregator.metrics import Rows
 from aggregator.rows import (
     EndpointRow,
@@ -125,6 +126,24 @@ WORKER = WorkerRow(
     calibration={"arrival_p50_s": 0.000012, "arrival_p99_s": 0.0031, "over": "", "stamp": "kernel"},
 )
 
+VERDICT = VerdictRow(
+    endpoint="groq/gpt-oss-120b",
+    region="",
+    verdict="slow",
+    ttft_ratio=1.04,
+    speed_ratio=2.1,
+)
+
+INCIDENT = IncidentRow(
+    incident_id=7, provider="groq", trouble="output_speed", blame="provider", importance="notify"
+)
+
+JUDGEMENT = JudgementRows(
+    verdicts=[VERDICT, replace(VERDICT, region="eu-west")],
+    judged=[JudgedRow(endpoint="groq/gpt-oss-120b", judged_at=NOW - timedelta(seconds=3))],
+    incidents=[INCIDENT],
+)
+
 STORE = StoreRow(simulated=False, catalog_hash="0123456789abcdef", ticked_at=NOW)
 
 PLACE = PlaceRow(
@@ -166,6 +185,7 @@ def make_rows(**changes: Any) -> Rows:
         notices=[NoticeRow(channel="ops", waiting=1, sent=7, given_up=2)],
         missed=[MISSED],
         workers=[WORKER],
+        judgement=JUDGEMENT,
         used_ratio=0.31,
     )
     rows = replace(whole, **changes)

@@ -6,9 +6,11 @@ from prometheus_client.openmetrics import parser as openmetrics_parser
 from prometheus_client.parser import text_string_to_metric_families
 from support.shown import (
     ENDPOINT,
+    JUDGEMENT,
     NOW,
     SERIES,
     STORE,
+    VERDICT,
     WINDOW,
     WORKER,
     make_rows,
@@ -21,6 +23,7 @@ from aggregator.rows import NoticeRow
 from aggregator.standing import WORKER_SHOWN
 from pacewatch.words.metrics import METRICS
 from pacewatch.words.outcome import MISSED_REASONS, Outcome
+from pacewatch.words.verdict import Verdict
 
 ROLLING = (
     "pacewatch_time_to_first_token_seconds",
@@ -260,3 +263,25 @@ def test_further_quantiles_are_told_of_every_rolling_figure_where_the_file_asks_
 
     assert told() == {name: usual for name in ROLLING} | {ROLLING[0]: usual | {"0.95"}}
     assert told(quantiles=(0.05, 0.95)) == {name: {"0.05", "0.5", "0.95"} for name in ROLLING}
+
+
+@pytest.mark.parametrize("verdict", list(Verdict))
+def test_exactly_one_verdict_is_believed_of_an_endpoint_and_of_it_in_a_region(verdict):
+    rows = [replace(VERDICT, region=region, verdict=str(verdict)) for region in ("", "eu-west")]
+    found = read(page_text(judgement=replace(JUDGEMENT, verdicts=rows)))
+
+    for name in ("pacewatch_verdict", "pacewatch_region_verdict"):
+        told = {labels["verdict"]: value for labels, value in found[name]}
+        assert {str(one): float(one is verdict) for one in Verdict} == told
+
+
+def test_without_anything_to_compare_no_ratio_is_told():
+    rows = [replace(VERDICT, verdict="learning", ttft_ratio=None)]
+    found = read(page_text(judgement=replace(JUDGEMENT, verdicts=rows)))
+
+    told = [(labels["metric"], value) for labels, value in found["pacewatch_slowdown_ratio"]]
+    assert told == [("output_speed", 2.1)]
+
+
+def test_no_incident_that_has_ended_is_told():
+    assert "pacewatch_incident_open" not in names(judgement=replace(JUDGEMENT, incidents=[]))
