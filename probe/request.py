@@ -163,23 +163,22 @@ async def _exchange(question: Question, link: Link, seen: Seen, alarm: Alarm) ->
     seen.identity = Identity(request_id=headers.request_id(told))
     if wire.sent_ns is not None:
         alarm.sent(wire.sent_ns)
-    unpacker = Unpacker(told.get("content-encoding", ""))
+    coding = told.get("content-encoding", "")
     if not response.is_success:
-        body = await _read_refusal(response, unpacker, seen, alarm)
+        body = await _read_refusal(response, coding, alarm)
         seen.ending = classify.of_status(response.status_code, told, body, now)
         adapt.learn(question.endpoint, response.status_code, body)
         return
     seen.told = headers.server_timings(told)
-    await _read_answer(question.protocol, link, response, unpacker, seen, alarm)
+    await _read_answer(question.protocol, link, response, Unpacker(coding), seen, alarm)
 
 
-async def _read_refusal(
-    response: httpx2.Response, unpacker: Unpacker, seen: Seen, alarm: Alarm
-) -> bytes:
+async def _read_refusal(response: httpx2.Response, coding: str, alarm: Alarm) -> bytes:
     """Return the start of a refusal's body: what has come in time and within bounds."""
     body = bytearray()
     alarm.refused(monotonic_ns())
     try:
+        unpacker = Unpacker(coding)
         async with aclosing(response.aiter_raw()) as stream:
             async for packed in stream:
                 for data in unpacker.feed(packed):

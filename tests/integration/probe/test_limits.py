@@ -249,6 +249,13 @@ def test_a_refusal_whose_body_never_ends_is_what_its_status_says(monkeypatch, ag
     assert timing.fault.retry_after_s == 7
 
 
+def test_a_refusal_that_cannot_be_unpacked_is_what_its_status_says():
+    with replay(raw(head(429, content_encoding="br", retry_after="7"), b"\x0b\x02\x80")) as served:
+        timing = probe_once(f"{served.url}/v1")
+
+    assert timing.outcome is Outcome.RATE_LIMITED
+
+
 def test_the_key_is_in_no_record_even_where_the_provider_repeats_it():
     key = "test-key-0123456789"
     body = json.dumps({"error": {"code": f"bad {key}", "message": key}}).encode()
