@@ -109,9 +109,10 @@ class Bench:
                 watch.accept()
             self.surroundings.learn(endpoint.id, watch)
             self._follow(endpoint, watch, changes, accepted=held[0]["accepted"])
-            _write(connection, endpoint.id, watch, silent, now)
             runs = [row["run_id"] for row in rows]
-            _run(connection, "delete_unjudged", endpoint=endpoint.id, runs=runs)
+            with connection.pipeline():  # what has no answer to wait for
+                _write(connection, endpoint.id, watch, silent, now)
+                _run(connection, "delete_unjudged", endpoint=endpoint.id, runs=runs)
         return len(rows), changes
 
     def _follow(

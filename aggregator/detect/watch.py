@@ -10,7 +10,7 @@ from math import inf, log
 
 from aggregator.detect import failing, slow
 from aggregator.detect.baseline import FEWEST, Baseline
-from aggregator.detect.chart import SLOW_CHARTS, TROUBLES, Chart, Standing
+from aggregator.detect.chart import EASED, SLOW_CHARTS, TROUBLES, Chart, Standing
 from aggregator.detect.evidence import Evidence
 from aggregator.detect.rules import CLEARED, MOST_ORDERED, Rules, suspected_at
 from aggregator.detect.season import Season
@@ -185,8 +185,11 @@ class Watch:
         changed = standing.take(vote, at, inf if self.rules.muted else level[chart])
         since = standing.since
         if changed and standing.alarmed_at is None:
+            eased = [scope, *([] if scope else self._ease_regions(chart))]
             self._thaw()
-            return [Change(turn=Turn.EASED, at=at, scope=scope, chart=chart, since=since)]
+            return [
+                Change(turn=Turn.EASED, at=at, scope=one, chart=chart, since=since) for one in eased
+            ]
         if changed:
             return [Change(turn=Turn.ALARM, at=at, scope=scope, chart=chart, since=since)]
         lasts_s = NEW_LEVEL_DAYS * self.rules.day_s
@@ -195,6 +198,21 @@ class Watch:
             self.accept()
             return [Change(turn=Turn.NEW_LEVEL, at=at, scope=scope, chart=chart, since=since)]
         return []
+
+    def _ease_regions(self, chart: Chart) -> list[str]:
+        """End the alarms of regions whose latest vote was good, where that over all regions has
+        ended; return those regions. A good vote weighs so little in the charts of failures and
+        quota that a region alone would need days.
+        """
+        if chart in SLOW_CHARTS:
+            return []
+        level, eased = self.rules.regional[chart], []
+        for region in self.rules.regions:
+            standing = self.charts[region][chart] if region in self.charts else Standing()
+            if standing.alarmed_at is not None and standing.s < level:
+                standing.s, standing.alarmed_at = round(level * EASED, 4), None
+                eased.append(region)
+        return eased
 
     def _thaw(self) -> None:
         """Let the baselines follow again that nothing freezes any more."""

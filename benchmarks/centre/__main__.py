@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from aggregator import rolling
-from centre import ingest, reads
+from centre import ingest, judging, reads
 from centre.history import history_ratio
 from centre.served import Aggregator, served
 from centre.store import WINDOW, Size, Store, filled_store, say
@@ -33,6 +33,7 @@ BOUNDS: dict[str, tuple[str, float]] = {
     "scrape_memory_mb": ("most", 200.0),
     "wrong_statistics": ("most", 0.0),
     "history": ("most", 1.5),
+    "judged_runs_per_s": ("least", 20.0),
 }
 """What must hold at full scale."""
 
@@ -75,6 +76,8 @@ def measure(store: Store, folder: Path) -> dict[str, Any]:
     say("four writers")
     found["four_writers_runs_per_s"] = ingest.together(store, writers=4, count=8)
     found["wrong_statistics"] = wrong_statistics(store)
+    say("judging")
+    found |= judging.measure(store)
     with served(store, folder) as aggregator:
         for name, read in READS.items():
             say(name)

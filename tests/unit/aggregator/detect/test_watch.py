@@ -386,3 +386,23 @@ def test_a_shorter_day_has_shorter_hours():
     assert watch.rules.spacing_s == 16
     assert watch.rules.scaled(3_600) == 20
     assert watch.take([bad(0)], 301) == []
+
+
+def test_failures_that_are_over_everywhere_are_over_in_each_region_that_answers_well():
+    watch = learnt()
+    feed(watch, 72, 15, bad)
+    assert set(judge(watch).regions.values()) == {Verdict.FAILING}
+    changes = [
+        *feed(watch, 87, 20),
+        *watch.take([good(107, "r00"), good(107, "r02")], 107 * HOUR_S),
+    ]
+
+    assert set(judge(watch).regions.values()) == {Verdict.OK}
+    assert {c.scope for c in changes if c.turn is Turn.EASED} == {POOLED, *REGIONS}
+
+    watch = learnt()
+    feed(watch, 72, 15, bad)
+    for k in range(63):
+        run = bad(87 + k) if k % 20 == 0 else good(87 + k, REGIONS[1 + k % 2])
+        watch.take([run], (87 + k) * HOUR_S)
+    assert judge(watch).regions["r00"] is Verdict.FAILING
