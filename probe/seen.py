@@ -103,9 +103,17 @@ class Seen:
             raise MalformedAnswer("endless")
 
     def _count(self, tokens: ProviderTokens) -> None:
-        """Take tokens that are told; a usage without one tells nothing."""
-        if tokens != ProviderTokens():
-            self.tokens = _over(self.tokens or ProviderTokens(), tokens)
+        """Take tokens that are told, the last total of each; a usage without one tells nothing.
+
+        A prompt's size that leaves its cached part untold does not take away from one that told it.
+        """
+        if tokens == ProviderTokens():
+            return
+        before = self.tokens or ProviderTokens()
+        self.tokens = _over(before, tokens)
+        if before.cached_input and tokens.cached_input is None:
+            whole = max(before.input or 0, tokens.input or 0)
+            self.tokens = replace(self.tokens, input=whole)
 
     def _know(self, identity: Identity) -> None:
         """Take what is told of who answers; the request's id in the headers goes before."""
