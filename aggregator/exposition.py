@@ -28,6 +28,11 @@ class Column:
     labels: list[str]
     values: "array[float]"
 
+    def add(self, labels: str, value: float) -> None:
+        """Add a sample with its rendered labels."""
+        self.labels.append(labels)
+        self.values.append(value)
+
     def lines(self, name: str, suffix: str) -> Iterator[str]:
         """Give the samples as text, many lines at a time."""
         head, tail = f"{name}{{", f"{suffix}}} "
@@ -54,13 +59,12 @@ class Family:
     columns: dict[str, Column] = field(default_factory=dict)
     """By what they end in: the text of the labels that follow those of the series, or nothing."""
 
-    def add(self, labels: str, value: float, suffix: str = "") -> None:
-        """Add a sample with its rendered labels."""
-        column = self.columns.get(suffix)
-        if column is None:
-            column = self.columns[suffix] = Column(labels=[], values=array("d"))
-        column.labels.append(labels)
-        column.values.append(value)
+    def column(self, suffix: str = "") -> Column:
+        """Return the column of that suffix, a new one where there was none."""
+        found = self.columns.get(suffix)
+        if found is None:
+            found = self.columns[suffix] = Column(labels=[], values=array("d"))
+        return found
 
     def add_zeros(self, labels: list[str], suffix: str) -> "array[float]":
         """Add a sample of 0 for each label text; return the values, to be written over."""

@@ -4,7 +4,7 @@ from array import array
 from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
-from aggregator.exposition import Family
+from aggregator.exposition import Column, Family
 from aggregator.rows import EndpointRow
 from pacewatch.words.endpoint import parse_endpoint_id
 from pacewatch.words.metrics import METRICS
@@ -23,7 +23,11 @@ class Page:
     def add(self, name: str, labels: str, value: float | None, suffix: str = "") -> None:
         """Add a sample, whose further labels stand in the suffix; what is unknown has none."""
         if value is not None:
-            self._families[name].add(labels, value, suffix)
+            self.column(name, suffix).add(labels, value)
+
+    def column(self, name: str, suffix: str = "") -> Column:
+        """Return where a metric's samples go whose further labels stand in the suffix."""
+        return self._families[name].column(suffix)
 
     def add_zeros(self, name: str, labels: list[str], suffix: str = "") -> "array[float]":
         """Add a sample of 0 for each label text; return the values, to be written over."""

@@ -4,16 +4,15 @@ Counters come from the store and never fall; what is bounded by the window is a 
 with it. Names and labels come from `pacewatch.words.metrics` alone.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from aggregator.db import Connection
 from aggregator.exposition import Family, label_text
-from aggregator.families import Page, flag_text, names_of
+from aggregator.families import Page, flag_text
 from aggregator.judgement_metrics import JudgementRows, add_judgement, read_judgement
 from aggregator.place_metrics import CountedRow, Place, add_places, note_place
-from aggregator.pooled import fewest_runs
 from aggregator.rows import (
     EndpointRow,
     MissedRow,
@@ -23,34 +22,15 @@ from aggregator.rows import (
     ScrapedSeries,
     StoreRow,
     WorkerRow,
-    is_in_window,
     read_rows,
     read_size,
     read_store,
     stream_rows,
     stream_series,
 )
+from aggregator.series_metrics import SeriesMetrics
 from aggregator.standing import shown_workers
-from pacewatch.words.fleet import QUANTILES
-from pacewatch.words.metrics import METRICS, SERIES_LABELS
-from pacewatch.words.slot import Load
-
-STORED_QUANTILES = tuple(QUANTILES.values())
-"""Quantiles of a statistic, in the order in which they are stored."""
-
-_ROLLING: tuple[tuple[str, str, str, tuple[float, ...]], ...] = (
-    ("pacewatch_time_to_first_token_seconds", "ttft_s", "ttft_runs", (0.5, 0.95)),
-    ("pacewatch_time_to_first_answer_token_seconds", "answer_s", "answer_runs", (0.5,)),
-    ("pacewatch_output_tokens_per_second", "output_tokens_per_s", "speed_runs", (0.5,)),
-    ("pacewatch_end_to_end_seconds", "end_to_end_s", "end_to_end_runs", (0.5,)),
-)
-"""Metric, column of quantiles, column of the runs behind them, quantiles that are always told."""
-
-_LATEST = (
-    ("pacewatch_latest_time_to_first_token_seconds", "latest_ttft_s"),
-    ("pacewatch_latest_output_tokens_per_second", "latest_output_tokens_per_s"),
-    ("pacewatch_latest_end_to_end_seconds", "latest_end_to_end_s"),
-)
+from pacewatch.words.metrics import METRICS
 
 _TIMING_ERRORS = ((0.5, "arrival_p50_s"), (0.99, "arrival_p99_s"))
 """Quantile, field of a worker's calibration."""
@@ -102,8 +82,9 @@ def make_page(
     page = Page(quantiles)
     known = {row.endpoint: row for row in rows.endpoints}
     places: dict[Place, str] = {}
+    of_series = SeriesMetrics(page, known, now=now, window=window)
     for series in rows.series:
-        _add_series(page, series, known, now=now, window=window)
+        of_series.add(series)
         note_place(places, (series.endpoint, series.region, series.simulated), known)
     counters, outcomes, missed = list(rows.places), list(rows.outcomes), list(rows.missed)
     counted: list[CountedRow] = [*counters, *outcomes, *missed]
@@ -130,63 +111,6 @@ def _add_notices(page: Page, row: NoticeRow, simulated: str) -> None:
     page.add("pacewatch_notices_waiting", labels, row.waiting)
     for outcome, count in (("sent", row.sent), ("given_up", row.given_up)):
         page.add("pacewatch_notices_total", labels, count, f',outcome="{outcome}"')
-
-
-def _add_series(
-    page: Page,
-    row: ScrapedSeries,
-    known: Mapping[str, EndpointRow],
-    *,
-    now: datetime,
-    window: timedelta,
-) -> None:
-    values = (
-        *names_of(row.endpoint, known),
-        row.region,
-        row.workload,
-        row.load,
-        flag_text(row.simulated),
-    )
-    labels = label_text(SERIES_LABELS, values)
-    page.add("pacewatch_requests_tried_total", labels, row.tried)
-    page.add("pacewatch_requests_succeeded_total", labels, row.succeeded)
-    if is_in_window(row.newest_at, now, window):
-        page.add("pacewatch_window_samples", labels, row.runs)
-        _add_rolling(page, row, labels)
-    _add_latest(page, row, labels, known, now - window)
-
-
-def _add_rolling(page: Page, row: ScrapedSeries, labels: str) -> None:
-    enough = fewest_runs(Load(row.load))
-    for name, column, count, always in _ROLLING:
-        stored: list[float | None] | None = getattr(row, column)
-        if stored is None or getattr(row, count) < enough:
-            continue
-        for quantile, value in zip(STORED_QUANTILES, stored, strict=True):
-            if quantile not in always and quantile not in page.quantiles:
-                continue
-            page.add(name, labels, value, f',quantile="{quantile}"')
-
-
-def _add_latest(
-    page: Page, row: ScrapedSeries, labels: str, known: Mapping[str, EndpointRow], cut: datetime
-) -> None:
-    """Add the latest run: its figures while it is in the window, its moment for as long as the
-    endpoint is probed, so that a rule on its age does not end by itself.
-    """
-    if row.latest_at is None:
-        return
-    fresh = row.latest_at > cut
-    if fresh:
-        for name, column in _LATEST:
-            page.add(name, labels, getattr(row, column))
-    endpoint = known.get(row.endpoint)
-    if fresh or (endpoint is not None and endpoint.active):
-        page.add("pacewatch_latest_run_timestamp_seconds", labels, row.latest_at.timestamp())
-        if row.last_success_at is not None:
-            page.add(
-                "pacewatch_last_success_timestamp_seconds", labels, row.last_success_at.timestamp()
-            )
 
 
 def _add_worker(page: Page, row: WorkerRow, store: StoreRow | None, simulated: str) -> None:
