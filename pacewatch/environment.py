@@ -19,7 +19,7 @@ VARIABLES: Mapping[str, str] = {
     "PACEWATCH_DATABASE_URL": "Postgres of the centre.",
     "PACEWATCH_BROKER_URL": "Redis or Valkey of the fleet.",
     "PACEWATCH_AGGREGATOR_URL": "Where workers and the reading commands find the aggregator; "
-    "by default http://127.0.0.1:8420.",
+    "by default http://127.0.0.1:8420, and for those commands where an `up` of yours has it.",
     "PACEWATCH_LISTEN": "Host and port the aggregator listens on; by default 127.0.0.1:8420.",
     "PACEWATCH_REGION": "Region of a worker.",
     "PACEWATCH_REGION_TOKEN": "Token by which a worker pushes its region's runs.",

@@ -5,10 +5,13 @@ code.
 cannot be. 130: stopped by Ctrl-C.
 """
 
+import logging
 import os
 import sys
+import traceback
 from importlib import import_module
 from io import TextIOWrapper
+from pathlib import Path
 
 import typer
 
@@ -25,6 +28,8 @@ app = typer.Typer(
     epilog="Exit code 0: fine. 1: a problem was found, or a part failed. 2: wrong use, or a file "
     "or an environment that cannot be. 130: stopped by Ctrl-C.",
 )
+
+_LOG = logging.getLogger(__name__)
 
 MOST_FAULTS = 40
 """Sentences that are printed of one error; a file can have thousands of faults."""
@@ -74,13 +79,39 @@ def main() -> None:
         if isinstance(stream, TextIOWrapper):  # a name that the terminal cannot write is no fault
             stream.reconfigure(errors="replace")
     try:
-        app()
-    except PacewatchError as error:
+        try:
+            app()
+        finally:
+            sys.stdout.flush()  # at the interpreter's end a full disk would be told by a traceback
+    except Exception as error:  # nobody is shown a traceback who has not asked
         if os.environ.get("PACEWATCH_DEBUG"):
             raise
+        _tell(error)
+        sys.exit(2 if isinstance(error, SettingsError) else 1)
+
+
+def _tell(error: Exception) -> None:
+    """Say on standard error what ended the command; a process with a log keeps all of it there."""
+    if isinstance(error, PacewatchError):
         for line in lines_of(error):
             typer.echo(f"pacewatch: {line}", err=True)
-        sys.exit(2 if isinstance(error, SettingsError) else 1)
+    elif _LOG.hasHandlers():
+        _LOG.critical("process.failed", exc_info=error)
+    else:
+        typer.echo(f"pacewatch: {fault_line(error)}", err=True)
+    if isinstance(error, OSError):  # standard output may hold what could not be written
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def fault_line(error: Exception) -> str:
+    """Return the sentence about an error that no part of ours has put into words."""
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename or 'output'}: {error.strerror[:1].lower()}{error.strerror[1:]}"
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    return (
+        f"a fault of Pacewatch itself: {type(error).__name__} in {Path(place.filename).name}, line "
+        f"{place.lineno} (PACEWATCH_DEBUG=1 shows all of it)"
+    )
 
 
 def lines_of(error: PacewatchError) -> list[str]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import httpx2
 
+from pacewatch.stack.state import running_board
 from pacewatch.words.address import refuse_unencrypted
 from pacewatch.words.errors import PacewatchError, SettingsError
 
@@ -21,8 +22,14 @@ _WRONG_USE = frozenset({404, 422})
 
 
 def aggregator_url() -> str:
-    """Return where the aggregator is; raises SettingsError for an address that cannot be used."""
-    url = os.environ.get("PACEWATCH_AGGREGATOR_URL") or DEFAULT_AGGREGATOR_URL
+    """Return where the aggregator is: where the environment says, else where an `up` of this user
+    has it. Raises SettingsError for an address that cannot be used.
+    """
+    url = (
+        os.environ.get("PACEWATCH_AGGREGATOR_URL")
+        or running_board(os.environ, uid=os.getuid())
+        or DEFAULT_AGGREGATOR_URL
+    )
     if fault := refuse_unencrypted("PACEWATCH_AGGREGATOR_URL", url, os.environ):
         raise SettingsError(fault)
     return url.rstrip("/")

@@ -78,6 +78,21 @@ def state_folder(environment: Mapping[str, str], *, simulated: bool, uid: int) -
     raise SettingsError("HOME is not set, so PACEWATCH_STATE must name the state folder")
 
 
+def running_board(environment: Mapping[str, str], *, uid: int) -> str | None:
+    """Return the address of the board of the `up` that this user has running, the real one's before
+    the demo's; None where none runs.
+    """
+    for simulated in (False, True):
+        try:
+            folder = state_folder(environment, simulated=simulated, uid=uid)
+        except SettingsError:  # no folder is known, so no `up` of this user is
+            return None
+        holder = _read_json(folder / _LOCK)
+        if "board" in holder and Path(f"/proc/{holder.get('pid')}").exists():
+            return str(holder["board"])  # a killed one has left its own
+    return None
+
+
 @contextmanager
 def hold(folder: Path, *, simulated: bool) -> Iterator[State]:
     """Make the folder where there is none, stamp it, and hold it while the block runs.

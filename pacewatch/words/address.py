@@ -26,16 +26,19 @@ def is_loopback(host: str) -> bool:
 
 def refuse_unencrypted(name: str, url: str, environment: Mapping[str, str]) -> str | None:
     """Return why the address of that setting is refused, in words; None where it may be used."""
+    no_address = f"{name}: not an address (form: scheme://host:port)"
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname or "", parts.port
     except ValueError:
-        return f"{name}: not an address (form: scheme://host:port)"
+        return no_address
     if parts.scheme in _ENCRYPTED | _LOCAL or is_loopback(host):
         return None
+    if not parts.scheme or not host:
+        return no_address
     if environment.get(ALLOW_UNENCRYPTED) == "yes":
         return None
     return (
-        f"{name}: {parts.scheme or 'no scheme'} to {host or 'no host'} is neither TLS nor loopback "
+        f"{name}: {parts.scheme} to {host} is neither TLS nor loopback "
         f"(allowed: https or rediss, a loopback address, or {ALLOW_UNENCRYPTED}=yes)"
     )

@@ -69,7 +69,7 @@ def test_a_person_of_the_machine_has_a_region_measure_for_them(demo):
     endpoint = demo.measured()[0]
     done = subprocess.run(
         [sys.executable, "-m", "pacewatch", "probe", endpoint, "--from", "us-east", "--json"],
-        env=environment(demo.state, PACEWATCH_AGGREGATOR_URL=demo.url),
+        env=environment(demo.state),
         capture_output=True,
         timeout=PATIENCE_S,
         check=False,

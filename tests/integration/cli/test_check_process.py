@@ -1,6 +1,7 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -61,6 +62,24 @@ def test_a_sign_that_the_terminal_cannot_write_ends_nothing(call, tmp_path):
 
     assert done.returncode == 0, done.stderr
     assert "127.0.0.1-1/m" in done.stdout
+
+
+@pytest.mark.parametrize("command", ["--version", "plan"])
+def test_what_cannot_be_written_is_one_sentence(command, tmp_path):
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "pacewatch", command],
+            cwd=tmp_path,
+            env={"PATH": os.environ["PATH"], "HOME": str(tmp_path)},
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+
+    assert done.returncode == 1
+    assert done.stderr == "pacewatch: output: no space left on device\n"
 
 
 _INTERRUPTED = """

@@ -6,7 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from pacewatch.stack.state import hold, is_fit_for_socket, make_folder, state_folder, write_private
+from pacewatch.stack.state import (
+    hold,
+    is_fit_for_socket,
+    make_folder,
+    running_board,
+    state_folder,
+    write_private,
+)
 from pacewatch.words.errors import SettingsError, StackError
 
 
@@ -160,3 +167,21 @@ def test_a_damaged_stamp_is_told_as_one(tmp_path, held):
         hold(tmp_path, simulated=True),
     ):
         pass
+
+
+def test_the_board_of_a_running_up_is_found_and_none_of_one_that_is_gone(tmp_path):
+    environment = {"HOME": str(tmp_path)}
+    demo, real = (state_folder(environment, simulated=s, uid=1000) for s in (True, False))
+
+    assert running_board({}, uid=1000) is None
+    assert running_board(environment, uid=1000) is None
+    with hold(demo, simulated=True) as state:
+        assert running_board(environment, uid=1000) is None
+        state.announce("http://127.0.0.1:8421")
+        assert running_board(environment, uid=1000) == "http://127.0.0.1:8421"
+        with hold(real, simulated=False) as other:
+            other.announce("http://127.0.0.1:8422")
+            assert running_board(environment, uid=1000) == "http://127.0.0.1:8422"
+            (real / "lock").write_text('{"pid": 999999999, "board": "http://127.0.0.1:8422"}')
+            assert running_board(environment, uid=1000) == "http://127.0.0.1:8421"
+    assert running_board(environment, uid=1000) is None

@@ -89,8 +89,11 @@ def test_an_address_in_clear_is_refused_unless_a_setting_says_so():
     assert refuse_unencrypted("PACEWATCH_BROKER_URL", url, allowed) is None
 
 
-def test_what_is_no_address_is_refused():
-    assert "not an address" in str(refuse_unencrypted("X", "http://[::1", {}))
+@pytest.mark.parametrize("url", ["http://[::1", "rubbish", "http://", "://host", "http:host"])
+def test_what_is_no_address_is_refused(url):
+    assert refuse_unencrypted("X", url, {"PACEWATCH_ALLOW_UNENCRYPTED": "yes"}) == (
+        "X: not an address (form: scheme://host:port)"
+    )
 
 
 def test_an_outcome_of_a_later_version_is_told_by_its_name():
