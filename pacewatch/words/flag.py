@@ -64,8 +64,9 @@ FLAG_MEANINGS: dict[Flag, str] = {
     Flag.SHORT_ANSWER: "under half of the asked output, and no limit cut it",
     Flag.HIDDEN_REASONING: "billed output less streamed tokens is over 16 and over half of what is"
     " billed",
-    Flag.DEGENERATE: "60 % or more of the tokens repeat what stood up to 24 tokens before; 80 % in"
-    " a text of under 48 tokens, and none of under 24",
+    Flag.DEGENERATE: "60 % or more of the tokens repeat what stood up to 24 tokens before, a whole "
+    "such period at a time, or 90 % whatever the periods; of a text of under 48 tokens 80 %, and "
+    "none of under 16",
     Flag.PROBER_SUSPECT: "the worker's own calibration is over its limit",
     Flag.CLOCK_GAP: "over 1 ms between the clock readings around the send",
     Flag.VIA_PROXY: "an egress proxy stood between",
