@@ -11,9 +11,9 @@ from datetime import datetime
 from typing import Any
 
 from probe.headers import span_s
-from probe.protocols.foreign import word
+from probe.protocols.foreign import code_word
 
-_CODE_FIELDS = ("code", "type", "status", "__type", "error_code", "reason")
+_CODE_FIELDS = ("code", "type", "status", "__type", "error_code", "error_type", "reason")
 """Where an object holds its code, the most telling first."""
 
 _WAIT_FIELDS = {
@@ -91,7 +91,7 @@ def _inner(told: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 def _codes(level: dict[str, Any]) -> Iterator[str]:
     for field in _CODE_FIELDS:
-        if code := word(level.get(field)):
+        if code := code_word(level.get(field)):
             yield plain_code(code)
 
 

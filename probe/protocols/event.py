@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from probe.protocols.foreign import word
+from probe.protocols.foreign import code_word, word
 from probe.protocols.interface import Frame, MalformedAnswer, StreamFault
 
 _KEEP_ALIVE = frozenset({"ping", "heartbeat", "keepalive", "keep-alive", "keep_alive"})
@@ -25,6 +25,8 @@ def event_of(frame: Frame) -> dict[str, Any] | None:
         if frame.name == "error":
             return {"error": text.strip()}
         raise MalformedAnswer("bad_json") from None
+    if isinstance(event, list) and len(event) == 1:
+        event = event[0]  # as Google sends errors
     return event if isinstance(event, dict) else None
 
 
@@ -54,7 +56,7 @@ def fault_in(event: dict[str, Any], name: str) -> StreamFault | None:
         return None
     code = code_of(error if isinstance(error, dict) else event)
     if code is None and isinstance(error, str) and " " not in error:
-        code = word(error)
+        code = code_word(error)
     return StreamFault(code=code)
 
 
@@ -74,10 +76,10 @@ def code_of(error: dict[str, Any]) -> str | None:
     """Return an error's code, else its type; a number gives way to the word for it, where that
     stands beside it as a status.
     """
-    code, status = word(error.get("code")), word(error.get("status"))
+    code, status = code_word(error.get("code")), code_word(error.get("status"))
     if code is not None and not (code.isdigit() and status):
         return code
-    kind = word(error.get("type"))
+    kind = code_word(error.get("type")) or code_word(error.get("error_type"))
     return status or (kind if kind != "error" else None)
 
 

@@ -22,6 +22,12 @@ def word(told: object) -> str | None:
     return text if 0 < len(text) <= MAX_WORD and text.isprintable() else None
 
 
+def code_word(told: object) -> str | None:
+    """Return an error's code; None as well where it says in words that there is none."""
+    text = word(told)
+    return None if text is None or text.casefold() in ("none", "null") else text
+
+
 def identity(model: object, fingerprint: object, tier: object, request_id: object) -> Identity:
     """Return who answers; the same words give the same value, since most events repeat them."""
     return _identity(_short(model), _short(fingerprint), _short(tier), _short(request_id))

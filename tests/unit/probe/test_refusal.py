@@ -95,6 +95,10 @@ def aws(kind: str) -> dict[str, str]:
          "Arrearage"),
         (404, {"object": "error", "message": "x", "type": "NotFoundError", "code": 404},
          Outcome.NOT_SERVED, "NotFoundError"),
+        (429, {"error": {"message": "x", "type": "None", "param": "None", "code": "429"}},
+         Outcome.RATE_LIMITED, "429"),
+        (429, {"error": "Model is overloaded", "error_type": "overloaded"}, Outcome.OVERLOADED,
+         "overloaded"),
         (422, {"detail": [{"type": "missing", "loc": ["body"]}]}, Outcome.REJECTED, None),
     ],
 )  # fmt: skip
