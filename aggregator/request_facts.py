@@ -5,7 +5,7 @@ what the provider says of its own times. Pure.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pacewatch.words.figures import figures_of
+from pacewatch.words.figures import figures_of, gaps_of
 from pacewatch.words.text import UNKNOWN, count_text, seconds_text, speed_text
 from pacewatch.words.timing import Timing
 
@@ -141,6 +141,9 @@ def _stamps(timing: Timing) -> Told:
     yield "sent after the first", _us(timing.sent_us or None)
     yield "headers after", _us(timing.headers_us)
     yield "ended after", _us(timing.end_us)
+    gaps = gaps_of(timing)
+    yield "gaps between arrivals, p50", _s(gaps.p50_s)
+    yield "p99", _s(gaps.p99_s)
 
 
 def _us(us: int | None) -> str | None:

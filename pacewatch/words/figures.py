@@ -44,8 +44,6 @@ class Figures:
     """To the last token-bearing chunk."""
     output_tokens_per_s: float | None = None
     """Tokens after the first arrival over the time from the first arrival to the last."""
-    gap_p50_s: float | None = None
-    gap_p99_s: float | None = None
     stall_s: float | None = None
     """The longest time between consecutive arrivals."""
     tokens: int = 0
@@ -103,7 +101,6 @@ def figures_of(timing: Timing) -> Figures:
     if timing.outcome is not Outcome.OK or not at_us:
         return NO_FIGURES
     came = arrivals(at_us, tokens)
-    gaps = sorted(map(sub, came.at_us[1:], came.at_us))
     first_answer = kind.find(ANSWER)
     is_hidden = Flag.HIDDEN_REASONING in timing.flags
     return Figures(
@@ -111,10 +108,26 @@ def figures_of(timing: Timing) -> Figures:
         answer_s=None if first_answer < 0 else at_us[first_answer] / 1e6,
         end_to_end_s=at_us[-1] / 1e6,
         output_tokens_per_s=output_tokens_per_s(answer_arrivals(timing) if is_hidden else came),
-        gap_p50_s=_seconds(percentile(gaps, 0.5)),
-        gap_p99_s=_seconds(percentile(gaps, 0.99)),
-        stall_s=_seconds(gaps[-1] if gaps else None),
+        stall_s=_seconds(max(map(sub, came.at_us[1:], came.at_us), default=None)),
         tokens=sum(tokens),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gaps:
+    """How long consecutive arrivals were apart; each None where there are not two."""
+
+    p50_s: float | None = None
+    p99_s: float | None = None
+
+
+def gaps_of(timing: Timing) -> Gaps:
+    """Return the inter-token gaps of one request; its figures, made at every push, lack them."""
+    came = arrivals(timing.chunks.at_us, timing.chunks.tokens)
+    gaps = sorted(map(sub, came.at_us[1:], came.at_us))
+    return Gaps(
+        p50_s=_seconds(percentile(gaps, 0.5)),
+        p99_s=_seconds(percentile(gaps, 0.99)),
     )
 
 

@@ -9,10 +9,12 @@ from pacewatch.words.figures import (
     NO_FIGURES,
     Arrivals,
     Figures,
+    Gaps,
     Pace,
     Slowdown,
     arrivals,
     figures_of,
+    gaps_of,
     is_burst,
     output_tokens_per_s,
     percentile,
@@ -32,18 +34,17 @@ def test_a_worked_example():
         kind="rraa",
     )
 
-    figures = figures_of(make_timing(chunks))
+    figures, gaps = figures_of(make_timing(chunks)), gaps_of(make_timing(chunks))
 
     assert figures == Figures(
         ttft_s=0.12,
         answer_s=0.4,
         end_to_end_s=0.52,
         output_tokens_per_s=4 / 0.4,
-        gap_p50_s=0.12,
-        gap_p99_s=pytest.approx(0.2278),
         stall_s=0.23,
         tokens=5,
     )
+    assert gaps == Gaps(p50_s=0.12, p99_s=pytest.approx(0.2278))
     assert figures.value(Figure.TTFT) == 0.12
 
 
@@ -170,6 +171,8 @@ def test_no_timeline_gives_nan_infinity_or_a_negative_figure(rows, hidden):
         value = getattr(figures, name)
         assert value is None or (math.isfinite(value) and value >= 0), name
     assert figures.output_tokens_per_s != 0
+    gaps = gaps_of(make_timing(chunks))
+    assert gaps.p50_s is None or 0 <= gaps.p50_s <= gaps.p99_s <= figures.stall_s
 
 
 @given(st.lists(st.integers(min_value=0, max_value=10**9)), st.data())
