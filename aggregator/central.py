@@ -3,6 +3,7 @@
 import logging
 import os
 import signal
+import threading
 import time
 import warnings
 from collections.abc import Callable, Iterable
@@ -54,10 +55,16 @@ def add_tasks(app: Celery, pool: Pool, file: FleetFile) -> None:
         now = datetime.now(UTC)
         _guarded(UPKEEP, lambda: keep_up_once(pool, file, now))
 
+    judging = threading.Lock()  # one at a time here, so that many leave threads to the dispatcher
+
     @app.task(name=JUDGE)  # type: ignore[untyped-decorator]  # celery ships no types
     def judge() -> None:
         now = datetime.now(UTC)
-        _guarded(JUDGE, lambda: judge_once(pool, file, now))
+        if judging.acquire(blocking=False):
+            try:
+                _guarded(JUDGE, lambda: judge_once(pool, file, now))
+            finally:
+                judging.release()
 
     teller = Teller(pool, file.environment)
 

@@ -13,12 +13,12 @@ from aggregator.upkeep import drop_old
 from pacewatch.words.flag import Flag
 from pacewatch.words.outcome import Outcome
 
-MANY = [f"{provider}/{model}" for provider in ("alpha", "beta", "gamma", "delta") for model in "ab"]
+MANY = ["alpha/a", "alpha/b", "beta/a", "gamma/a", "delta/b"]
 
 
 @pytest.fixture(scope="module")
 def learnt(postgres_url):
-    """Four providers with two models each, from two regions, all learnt and as usual."""
+    """Four providers, one with two models, from two regions, all learnt and as usual."""
     with learnt_store(postgres_url, judged_fleet(endpoints=MANY)) as court:
         yield court
 
@@ -167,7 +167,7 @@ def test_a_retired_model_is_told_once_and_is_neither_slow_nor_failing(court):
         "gone"
     ]
     assert court.verdicts()["delta/b"] == "not_served"
-    assert court.verdicts()["delta/a"] == "ok"
+    assert court.verdicts()["gamma/a"] == "ok"
     (row,) = court.rows(
         "select last_success_at from series natural join series_stat"
         " where endpoint = 'delta/b' and region = 'eu-west' and load = 'single'"
@@ -286,3 +286,14 @@ def test_what_has_ended_is_kept_as_long_as_runs_are(court):
         "suspected",
         "probes",
     }
+
+
+def test_with_one_region_its_alarm_and_that_over_all_are_one_incident(postgres_url):
+    fleet = judged_fleet(endpoints=["alpha/a", "beta/a"], regions=["eu-west"])
+    with learnt_store(postgres_url, fleet) as learnt, reopened(postgres_url, learnt) as court:
+        court.play(240, of("alpha", timed(500, 40)))
+
+        (incident,) = incidents(court)
+        assert (incident["class"], incident["region"]) == ("provider", "")
+        assert incident["speaks_against"] == ["or the path to it: one region cannot tell"]
+        assert court.verdicts("eu-west") == {"alpha/a": "slow", "beta/a": "ok"}
