@@ -269,7 +269,7 @@ class _Following:
     def _member(self, incident: int, met: Met) -> None:
         found: Interval = (None, None, None)
         if met.trouble in (Trouble.FIRST_TOKEN, Trouble.OUTPUT_SPEED):
-            found = ratio(self.case.watch, met.region, met.trouble)
+            found = ratio(self.case.watch, met.region, met.trouble, met.since)
         self.incidents.run(
             "upsert_member",
             incident=incident,

@@ -14,7 +14,7 @@ _SLOW = {Trouble.FIRST_TOKEN: "first token", Trouble.OUTPUT_SPEED: "output"}
 def told(endpoint: str, watch: Watch, met: Met) -> str:
     """Return what a trouble is, and how much."""
     where = f" from {met.region}" if met.region else ""
-    found = ratio(watch, met.region, met.trouble)[0] if met.trouble in _SLOW else None
+    found = ratio(watch, met.region, met.trouble, met.since)[0] if met.trouble in _SLOW else None
     if found is None:
         return f"{endpoint}{where}: {TROUBLE_MEANINGS[met.trouble]}"
     return f"{endpoint}{where}: {_SLOW[met.trouble]} {found:.1f} times slower than usual"

@@ -36,11 +36,12 @@ def rows_of(watch: Watch, silent: Mapping[str, datetime], now: datetime) -> list
     ]
 
 
-def ratio(watch: Watch, scope: str, trouble: Trouble) -> Interval:
-    """Return how many times slower than usual the latest runs are, as their median with its
-    distribution-free interval, 95 % from six runs on; while it is slow, of those since then alone.
+def ratio(watch: Watch, scope: str, trouble: Trouble, since: float | None = None) -> Interval:
+    """Return how many times slower than usual the latest runs since then are, as their median with
+    its distribution-free interval, 95 % from six runs on; without a moment, of those since the
+    scope is slow, or of all.
     """
-    zs = sorted(zs_of(watch, scope, trouble))
+    zs = sorted(zs_of(watch, scope, trouble, since))
     if not zs:
         return None, None, None
     middle, odd = divmod(len(zs), 2)

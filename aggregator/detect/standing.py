@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from aggregator.detect.chart import SLOW_CHARTS, TROUBLES
+from aggregator.detect.chart import SLOW_CHARTS, TROUBLES, Chart
 from aggregator.detect.watch import POOLED, Watch
 from pacewatch.words.verdict import Trouble
 
@@ -46,7 +46,8 @@ def suspected_of(watch: Watch) -> Met | None:
     if suspicion is None or suspicion.over:
         return None
     if suspicion.hard:
-        return Met(trouble=Trouble.FAILURES, region=suspicion.region, since=suspicion.since)
+        since = watch.charts[POOLED][Chart.FAILURES].since
+        return Met(trouble=Trouble.FAILURES, region=suspicion.region, since=since)
     standings = [
         (charts[chart].s, chart, charts[chart].since)
         for charts in (watch.charts[POOLED], watch.charts.get(suspicion.region, []))

@@ -95,7 +95,7 @@ class Watch:
         changes: list[Change] = []
         for run in sorted(runs, key=_order):
             if now - run.at <= self.rules.late_s:
-                changes += self._take(run)
+                changes += self._take(run, now)
         return changes
 
     def pass_time(self, now: float) -> list[Change]:
@@ -135,7 +135,7 @@ class Watch:
             for chart in SLOW_CHARTS:
                 charts[chart] = Standing()
 
-    def _take(self, run: Evidence) -> list[Change]:
+    def _take(self, run: Evidence, now: float) -> list[Change]:
         changes = []
         if self.service.take(run, len(self.rules.regions)):
             turn = Turn.EASED if self.service.gone_since is None else Turn.ALARM
@@ -152,7 +152,7 @@ class Watch:
         recent = self.recent.setdefault(run.region, [])
         recent.append((run.at, z_ttft, z_speed, run.failed is True))
         del recent[:-RECENT]
-        return changes + self._suspect(run)
+        return changes + self._suspect(run, now)
 
     def _usual(self, run: Evidence) -> tuple[float | None, float | None]:
         """Return z of both figures, and let the run become part of what is usual."""
@@ -221,8 +221,8 @@ class Watch:
                 if not self.alarms(region):
                     baseline.thaw()
 
-    def _suspect(self, run: Evidence) -> list[Change]:
-        """Begin, follow or end a suspicion with a run."""
+    def _suspect(self, run: Evidence, now: float) -> list[Change]:
+        """Begin, follow or end a suspicion with a run, by the time that it is known."""
         gone = run.gone and self.service.worked
         hard, worst = run.failed is True or gone, self._worst(run.region)
         suspicion = self.suspicion
@@ -230,15 +230,15 @@ class Watch:
         if suspicion is None or (is_new and (suspicion.over or not suspicion.hard)):
             if not self._is_suspect(hard=hard, worst=worst, region=run.region):
                 return []
-            return self._begin(run, hard=hard)
+            return self._begin(run, now, hard=hard)
         if run.purpose is Purpose.CONFIRM:
             suspicion.good = 0 if hard else suspicion.good + 1
         if hard and not suspicion.over:
             suspicion.hard = True
             wait_s = self.rules.scaled(HARD_ROUND_S) if run.purpose is Purpose.CONFIRM else 0
-            soon = run.at + wait_s
+            soon = now + wait_s
             suspicion.due_at = min(suspicion.due_at or soon, soon)
-        return self._follow(suspicion, run.at)
+        return self._follow(suspicion, now)
 
     def _is_suspect(self, *, hard: bool, worst: float, region: str) -> bool:
         return not self._is_confirmed(region) and (hard or worst > 1)
@@ -248,11 +248,11 @@ class Watch:
         is_gone = self.service.gone_since is not None
         return is_gone or bool(self.alarms(POOLED) or self.alarms(region))
 
-    def _begin(self, run: Evidence, *, hard: bool) -> list[Change]:
+    def _begin(self, run: Evidence, now: float, *, hard: bool) -> list[Change]:
         self.suspicion = Suspicion(
-            since=run.at, region=run.region, workload=run.workload, hard=hard, due_at=run.at
+            since=now, region=run.region, workload=run.workload, hard=hard, due_at=now
         )
-        return [self._told(Turn.SUSPECTED, run.at)]
+        return [self._told(Turn.SUSPECTED, now)]
 
     def _follow(self, suspicion: Suspicion, at: float) -> list[Change]:
         """End the suspicion where it is confirmed, cleared, or older than two hours."""
@@ -296,16 +296,20 @@ class Watch:
         return max(shares)
 
 
-def zs_of(watch: Watch, scope: str, trouble: Trouble) -> list[float]:
-    """Return the z of the latest runs of a scope; where it stands on alarm for that trouble, of
-    those since it began.
+def zs_of(watch: Watch, scope: str, trouble: Trouble, since: float | None = None) -> list[float]:
+    """Return the z of the latest runs of a scope since then; without a moment, of those since that
+    trouble began where the scope stands on alarm for it, else of all.
     """
     place = 1 if trouble is Trouble.FIRST_TOKEN else 2
-    began = [
-        watch.charts[scope][chart].since
-        for chart in watch.alarms(scope)
-        if TROUBLES[chart] is trouble
-    ]
+    began = (
+        [since]
+        if since is not None
+        else [
+            watch.charts[scope][chart].since
+            for chart in watch.alarms(scope)
+            if TROUBLES[chart] is trouble
+        ]
+    )
     regions = [scope] if scope else watch.rules.regions
     return [
         z
