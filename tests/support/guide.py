@@ -77,6 +77,6 @@ def run_in(tree: Path, *words: str, **more: str) -> subprocess.CompletedProcess[
         env={**kept, "HOME": str(tree), "PYTHONPATH": paths, "COLUMNS": "100", **more},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         check=False,
     )
