@@ -1,13 +1,14 @@
 """The board as values: models, under each its endpoints, under each its series with medians."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from aggregator.around import read_around
 from aggregator.cells import Around, Cell, pooled_cell, region_cell
 from aggregator.changes import Change, changes_of
 from aggregator.db import Connection, queries
+from aggregator.incident_views import Incident, read_open
 from aggregator.pooled import Pooled, read_pooled
 from aggregator.rows import (
     EndpointRow,
@@ -18,6 +19,7 @@ from aggregator.rows import (
     read_store,
 )
 from aggregator.standing import RegionStanding, region_standings
+from aggregator.verdict_views import Believed, believed_of
 from pacewatch.words.flag import Figure
 from pacewatch.words.fleet import Fleet
 from pacewatch.words.slot import Load
@@ -48,6 +50,8 @@ class BoardEndpoint:
     series: tuple[BoardSeries, ...]
     changes: tuple[Change, ...] = ()
     """What its provider changed within the window, the latest first."""
+    believed: Mapping[str, Believed] = field(default_factory=dict)
+    """By region; `''`: over all of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +78,8 @@ class Board:
     """When the next planned run is due."""
     next_after: str | None = None
     """The last model of this page, where further ones follow."""
+    incidents: tuple[Incident, ...] = ()
+    """Those that are open, of whatever endpoint; the latest first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,6 +124,7 @@ def read_board(
     known = read_facts(connection, rows)
     wanted = [(known[row.endpoint], row) for row in rows]
     around = read_around(connection, rows, now, window)
+    endpoints = {facts.endpoint for facts, _ in wanted}
     workers = read_rows(connection, WorkerRow, "select_workers")
     workloads = _workloads(connection, fleet)
     return Board(
@@ -131,10 +138,12 @@ def read_board(
             around,
             _read_pooled(connection, wanted, around),
             workloads,
-            changes_of(connection, {facts.endpoint for facts, _ in wanted}, since=now - window),
+            changes_of(connection, endpoints, since=now - window),
+            believed_of(connection, endpoints),
         ),
         next_slot_at=_next_slot(connection),
         next_after=next_after,
+        incidents=read_open(connection),
     )
 
 
@@ -180,12 +189,13 @@ def _next_slot(connection: Connection) -> datetime | None:
     return found
 
 
-def _models(
+def _models(  # noqa: PLR0913 - what a board is made of
     wanted: Wanted,
     around: Around,
     pooled: Mapping[PoolKey, Pooled],
     workloads: tuple[str, ...],
     changes: Mapping[str, tuple[Change, ...]],
+    believed: Mapping[str, Mapping[str, Believed]],
 ) -> tuple[BoardModel, ...]:
     endpoints: dict[str, list[tuple[EndpointRow, SeriesRow]]] = {}
     for facts, row in wanted:
@@ -199,6 +209,7 @@ def _models(
                 simulated=any(row.simulated for _, row in rows),
                 series=_series([row for _, row in rows], around, pooled, workloads),
                 changes=changes.get(facts.endpoint, ()),
+                believed=believed.get(facts.endpoint, {}),
             )
         )
     return tuple(

@@ -8,33 +8,27 @@ from functools import partial
 from aggregator.board import BoardSeries
 from aggregator.endpoint_charts import Place, places_of
 from aggregator.figure_lines import FigureLine, figure_line, series_tabs
-from aggregator.one_endpoint import Believed, EndpointIncident, OneEndpoint, Point
+from aggregator.one_endpoint import EndpointIncident, OneEndpoint, Point
 from aggregator.page import Moment, Tab, moment_of
 from aggregator.places import endpoint_address, incident_address, model_address, run_address
-from aggregator.remarks import Remark, Tone, remarks_of
+from aggregator.remarks import remarks_of
 from aggregator.request_facts import Fact
+from aggregator.tones import Remark
+from aggregator.verdict_remarks import verdict_remark
 from pacewatch.words.fleet import Fleet
 from pacewatch.words.outcome import outcome_text
 from pacewatch.words.slot import Load
 from pacewatch.words.text import (
-    age_text,
     seconds_text,
     span_text,
     speed_text,
     usd_text,
     word_text,
 )
-from pacewatch.words.verdict import TROUBLE_MEANINGS, VERDICT_MEANINGS, Trouble, Verdict
+from pacewatch.words.verdict import TROUBLE_MEANINGS, Trouble
 
 MOST_NEWEST = 20
 """Runs that are listed."""
-
-_TONES = {
-    Verdict.OK: Tone.FINE,
-    Verdict.LEARNING: Tone.QUIET,
-    Verdict.SILENT: Tone.WARN,
-    Verdict.SLOW: Tone.BAD,
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,8 +91,7 @@ class EndpointPage:
 
 def endpoint_page(found: OneEndpoint, fleet: Fleet, workload: str, load: Load) -> EndpointPage:
     """Return the page of an endpoint whose series of the workload and load were read."""
-    now, facts = found.board.at, found.facts
-    believed = {one.region: one for one in found.believed}
+    now, facts, over_all = found.board.at, found.facts, found.believed.get("")
     workloads, loads = series_tabs(
         partial(endpoint_address, facts.endpoint), found.board, fleet, workload, load
     )
@@ -111,9 +104,9 @@ def endpoint_page(found: OneEndpoint, fleet: Fleet, workload: str, load: Load) -
         facts=tuple(_facts(found)),
         workloads=workloads,
         loads=loads,
-        verdict=_verdict(believed[""], now) if "" in believed else None,
+        verdict=verdict_remark(over_all, now) if over_all is not None else None,
         empty=_empty(found, workload, load),
-        lines=tuple(_lines(found, believed, now)),
+        lines=tuple(_lines(found, now)),
         places=places_of(found, load),
         window=span_text(found.board.window.total_seconds()),
         changes=tuple(_changes(found, now)),
@@ -148,25 +141,7 @@ def _empty(found: OneEndpoint, workload: str, load: Load) -> str:
     return ""
 
 
-def _verdict(believed: Believed, now: datetime) -> Remark:
-    known = believed.verdict in set(Verdict)
-    verdict = Verdict(believed.verdict) if known else Verdict.LEARNING
-    ratios = [
-        f"{what} {ratio:.1f} times slower than usual"
-        for what, ratio in (
-            ("first token", believed.ttft_ratio),
-            ("output", believed.speed_ratio),
-        )
-        if ratio is not None and verdict is Verdict.SLOW and ratio >= 1.05
-    ]
-    told = ", ".join(ratios) or VERDICT_MEANINGS[verdict]
-    text = f"{word_text(believed.verdict)} for {age_text(believed.since, now)}: {told}"
-    return Remark(tone=_TONES.get(verdict, Tone.BAD), text=text)
-
-
-def _lines(
-    found: OneEndpoint, believed: dict[str, Believed], now: datetime
-) -> Iterator[FigureLine]:
+def _lines(found: OneEndpoint, now: datetime) -> Iterator[FigureLine]:
     if found.shown is None:
         return
     series = found.shown.series[0]
@@ -176,9 +151,7 @@ def _lines(
         alone = BoardSeries(
             workload=series.workload, load=series.load, pooled=cell, regions={region: cell}
         )
-        said = remarks_of(found.facts, alone, now)
-        if region in believed:
-            said = (_verdict(believed[region], now), *(r for r in said if r.tone != Tone.FINE))
+        said = remarks_of(found.facts, alone, now, believed=found.believed.get(region))
         yield figure_line(region, cell, said, now)
 
 

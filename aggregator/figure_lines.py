@@ -7,7 +7,7 @@ from datetime import datetime
 from aggregator.board import Board
 from aggregator.cells import Cell, Statistic
 from aggregator.page import Moment, Tab, moment_of
-from aggregator.remarks import Remark
+from aggregator.tones import Remark
 from pacewatch.words.flag import Figure
 from pacewatch.words.fleet import Fleet
 from pacewatch.words.slot import Load

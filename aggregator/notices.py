@@ -3,8 +3,8 @@
 from aggregator.board import Board
 from aggregator.page import Choice
 from aggregator.pooled import FEWEST_RUNS
-from aggregator.remarks import Remark, Tone
 from aggregator.standing import RegionState
+from aggregator.tones import Remark, Tone
 from pacewatch.words.fleet import Fleet
 from pacewatch.words.slot import Load
 from pacewatch.words.text import age_text, plural, span_text

@@ -14,6 +14,7 @@ from aggregator.changes import NEWEST, Change, ChangesAsked, read_changes
 from aggregator.days import Day
 from aggregator.db import Connection, queries
 from aggregator.rows import EndpointRow, read_rows
+from aggregator.verdict_views import Believed, believed_of
 from pacewatch.words.fleet import Fleet
 from pacewatch.words.slot import Load
 
@@ -46,17 +47,6 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Believed:
-    """What is believed of an endpoint, over all regions (`''`) or in one."""
-
-    region: str
-    verdict: str
-    since: datetime
-    ttft_ratio: float | None
-    speed_ratio: float | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class EndpointIncident:
     """An incident that an endpoint had a part in."""
 
@@ -82,7 +72,8 @@ class OneEndpoint:
     days: Mapping[str, Sequence[Day]]
     """By region, in their order."""
     changes: Sequence[Change]
-    believed: Sequence[Believed]
+    believed: Mapping[str, Believed]
+    """By region; '': over all of them."""
     incidents: Sequence[EndpointIncident]
 
 
@@ -110,7 +101,7 @@ def read_endpoint(
         points=_points(connection, place, since=now - board.window, now=now),
         days=_days(connection, place, now - timedelta(days=SHOWN_DAYS)),
         changes=_changes(connection, endpoint, now - timedelta(days=SHOWN_DAYS)),
-        believed=_read(connection, Believed, "select_endpoint_verdicts", endpoint=endpoint),
+        believed=believed_of(connection, (endpoint,)).get(endpoint, {}),
         incidents=_incidents(connection, endpoint),
     )
 

@@ -8,8 +8,9 @@ from urllib.parse import urlencode
 from aggregator.board import Board, BoardEndpoint, BoardModel, BoardSeries
 from aggregator.cells import Cell, State, Statistic
 from aggregator.places import endpoint_address, model_address
-from aggregator.remarks import Remark, remarks_of
+from aggregator.remarks import remarks_of
 from aggregator.standing import RegionStanding, RegionState
+from aggregator.tones import Remark
 from pacewatch.words.flag import Figure
 from pacewatch.words.fleet import Fleet
 from pacewatch.words.slot import Load, to_rfc3339
@@ -138,7 +139,9 @@ def _section(model: BoardModel, choice: Choice, now: datetime) -> Section:
         model=model.model,
         address=model_address(model.model, workload=choice.workload, load=str(choice.load)),
         summary=_summary(len(chosen), speeds),
-        lines=tuple(_line(endpoint, series, scale, now) for endpoint, series in chosen),
+        lines=tuple(
+            _line(endpoint, series, scale, now, choice.region) for endpoint, series in chosen
+        ),
     )
 
 
@@ -159,7 +162,9 @@ def _drawn(series: BoardSeries) -> list[float]:
     return [value for value in ends if value is not None]
 
 
-def _line(endpoint: BoardEndpoint, series: BoardSeries, scale: Scale, now: datetime) -> Line:
+def _line(
+    endpoint: BoardEndpoint, series: BoardSeries, scale: Scale, now: datetime, region: str | None
+) -> Line:
     cell, facts = series.pooled, endpoint.facts
     speed = cell.statistics[Figure.SPEED]
     return Line(
@@ -174,7 +179,9 @@ def _line(endpoint: BoardEndpoint, series: BoardSeries, scale: Scale, now: datet
         ttft=seconds_text(cell.statistics[Figure.TTFT].median),
         runs=count_text(cell.runs),
         newest=moment_of(cell.newest_at, now),
-        remarks=remarks_of(facts, series, now, endpoint.changes),
+        remarks=remarks_of(
+            facts, series, now, endpoint.changes, endpoint.believed.get(region or "")
+        ),
         simulated=endpoint.simulated,
     )
 

@@ -1,50 +1,62 @@
 """What is to be said of an endpoint in words, beside its figures. Pure."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
 
 from aggregator.board import BoardSeries
 from aggregator.cells import Cell, State
 from aggregator.changes import Change
 from aggregator.rows import EndpointRow
+from aggregator.tones import Remark, Tone
+from aggregator.verdict_remarks import verdict_remark
+from aggregator.verdict_views import Believed
 from pacewatch.words.flag import Figure
 from pacewatch.words.outcome import outcome_text
 from pacewatch.words.text import age_text, seconds_text, slower_text, speed_text
+from pacewatch.words.verdict import Verdict
 
 FAR_SPEED, FAR_TTFT = 1.5, 3.0
 """How many times under its median a speed, and over it a first token, is told of as far from it;
 first tokens are spread wider.
 """
 
-
-class Tone(StrEnum):
-    """How much a remark asks for attention."""
-
-    FINE = "fine"
-    QUIET = "quiet"
-    WARN = "warn"
-    BAD = "bad"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Remark:
-    """One remark."""
-
-    tone: Tone
-    text: str
+_NO_TROUBLE = frozenset({Verdict.OK, Verdict.LEARNING})
+"""Verdicts beside which the figures say enough."""
 
 
 def remarks_of(
-    facts: EndpointRow, series: BoardSeries, now: datetime, changes: Sequence[Change] = ()
+    facts: EndpointRow,
+    series: BoardSeries,
+    now: datetime,
+    changes: Sequence[Change] = (),
+    believed: Believed | None = None,
 ) -> tuple[Remark, ...]:
-    """Return what is to be said of an endpoint's series, the gravest first; never nothing."""
+    """Return what is to be said of an endpoint's series, the gravest first; never nothing.
+
+    `believed` is the verdict on what the series shows: of its region, or over all of them.
+    """
     cell = series.pooled
     failures = _failures(cell, series, now)
-    found = [*(failures or _far(series) or _shortfalls(cell)), *_quiet(facts, cell)]
-    found = found or [Remark(tone=Tone.FINE, text="ok")]
+    verdict = _verdict(believed, now, is_failing=bool(cell.failing_in))
+    seen = failures or ([] if verdict else _far(series)) or _shortfalls(cell)
+    found = [*verdict, *seen, *_quiet(facts, cell)]
+    found = found or [_fine(believed)]
     return (*found, *(_changed(change, now) for change in changes))
+
+
+def _fine(believed: Believed | None) -> Remark:
+    if believed is not None and believed.verdict == Verdict.LEARNING:
+        return Remark(tone=Tone.QUIET, text="too few good runs to judge yet")
+    return Remark(tone=Tone.FINE, text="ok")
+
+
+def _verdict(believed: Believed | None, now: datetime, *, is_failing: bool) -> list[Remark]:
+    """Return what is believed where that is trouble and the latest runs do not say it already."""
+    if believed is None or believed.verdict in _NO_TROUBLE:
+        return []
+    if is_failing and believed.verdict == Verdict.FAILING:
+        return []
+    return [verdict_remark(believed, now)]
 
 
 def _changed(change: Change, now: datetime) -> Remark:

@@ -29,6 +29,7 @@ class StoreRow:
     simulated: bool
     catalog_hash: str | None
     ticked_at: datetime | None
+    judged_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from aggregator.db import Connection, queries
+from aggregator.incident_texts import lasted_text, title_of
+from aggregator.incident_views import Incident, read_open
 from aggregator.rows import (
     DeclinedRow,
     EndpointRow,
@@ -26,7 +28,7 @@ from aggregator.standing import (
 )
 from pacewatch.words.fleet import Fleet
 from pacewatch.words.outcome import DECLINE_MEANINGS, Decline, outcome_text
-from pacewatch.words.text import age_text, plural, span_text
+from pacewatch.words.text import age_text, plural, span_text, word_text
 
 DISPATCH_SILENT_AFTER = timedelta(minutes=2)
 """Without a finished tick for longer, nothing is being dispatched."""
@@ -75,12 +77,18 @@ class Status:
     day: timedelta
     untold: tuple[UntoldRow, ...] = ()
     """Channels that do not take what they are told, or did not within a day."""
+    judged_at: datetime | None = None
+    """The judge's latest finished round."""
+    incidents: tuple[Incident, ...] = ()
+    """Those that are open, the latest first."""
 
     @property
     def problems(self) -> tuple[str, ...]:
         """Return what is wrong, a sentence each; none: all is well."""
         return (
             *_dispatch_problems(self),
+            *_judging_problems(self),
+            *(_incident_problem(one, self.at) for one in self.incidents),
             *(sentence for one in self.regions for sentence in _region_problems(one, self.at)),
             *(_failing_problem(one) for one in self.failing),
             *_declined_problems(self),
@@ -119,12 +127,13 @@ def read_status(connection: Connection, fleet: Fleet, now: datetime) -> Status:
             connection, DeclinedRow, "select_declined", since=now - day, reasons=_UNASKED
         ),
         untold=read_rows(connection, UntoldRow, "select_untold", since=now - GIVEN_UP_SHOWN),
+        incidents=read_open(connection),
         day=day,
         now=now,
     )
 
 
-def make_status(  # noqa: PLR0913 - the rows of seven tables
+def make_status(  # noqa: PLR0913 - the rows of eight tables
     store: StoreRow | None,
     *,
     regions: tuple[RegionStanding, ...],
@@ -134,6 +143,7 @@ def make_status(  # noqa: PLR0913 - the rows of seven tables
     failing: frozenset[int],
     declined: Sequence[DeclinedRow],
     untold: Sequence[UntoldRow] = (),
+    incidents: Sequence[Incident] = (),
     day: timedelta,
     now: datetime,
 ) -> Status:
@@ -153,6 +163,8 @@ def make_status(  # noqa: PLR0913 - the rows of seven tables
         declined=tuple(declined),
         day=day,
         untold=tuple(untold),
+        judged_at=None if store is None else store.judged_at,
+        incidents=tuple(incidents),
     )
 
 
@@ -163,6 +175,23 @@ def _dispatch_problems(status: Status) -> tuple[str, ...]:
         return () if status.endpoints else (_NOTHING_PLANNED,)
     age = age_text(status.ticked_at, status.at)
     return (f"dispatch: no central worker has made a tick for {age}, so nothing is sent",)
+
+
+def _judging_problems(status: Status) -> tuple[str, ...]:
+    """Return that nobody judges, where somebody dispatches: else that is told already."""
+    ticked, judged = status.ticked_at, status.judged_at
+    if ticked is None or status.at - ticked > DISPATCH_SILENT_AFTER or not status.endpoints:
+        return ()
+    if judged is None:
+        return ("judging: no round has ended yet, so nothing is believed of any endpoint",)
+    if status.at - judged <= DISPATCH_SILENT_AFTER:
+        return ()
+    return (f"judging: no round has ended for {age_text(judged, status.at)}; verdicts are as old",)
+
+
+def _incident_problem(one: Incident, now: datetime) -> str:
+    lasts = lasted_text(one, now)
+    return f"incident {one.incident_id}: {title_of(one)}, for {lasts} ({word_text(one.blame)})"
 
 
 def _region_problems(region: RegionStanding, now: datetime) -> tuple[str, ...]:

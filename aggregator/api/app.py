@@ -12,11 +12,15 @@ from aggregator.api import (
     evidence,
     export,
     html,
+    incident_pages,
+    incidents,
     metrics,
     pages,
     push,
     read,
     runbooks,
+    silences,
+    verdicts,
     workers,
 )
 from aggregator.api.centre import AtCentre, Centre, utc_now
@@ -37,10 +41,26 @@ def create_app(pool: Pool, fleet: Fleet, *, clock: Callable[[], datetime] = utc_
     )
     app.state.centre = Centre(pool=pool, fleet=fleet, clock=clock)
     add_problems(app)
+    html.add_missing(app)
     add_health(app)
     app.include_router(push.router())
     app.include_router(export.router())
-    for part in (metrics, read, changes, evidence, board, pages, html, docs, runbooks, workers):
+    for part in (
+        metrics,
+        read,
+        verdicts,
+        incidents,
+        silences,
+        changes,
+        evidence,
+        board,
+        pages,
+        incident_pages,
+        html,
+        docs,
+        runbooks,
+        workers,
+    ):
         app.include_router(part.router)
     return app
 

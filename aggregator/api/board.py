@@ -10,6 +10,7 @@ from aggregator.api.centre import AtCentre
 from aggregator.api.html import RENEW_S, RENEW_SIMULATED_S, answered, made_at, rendered
 from aggregator.board import Board, Filter, Part, read_board
 from aggregator.db import Connection
+from aggregator.incident_page import MOST_ON_BOARD, incident_lines, more_text
 from aggregator.notices import caption_of, legend_of, notices_of
 from aggregator.page import (
     Choice,
@@ -61,6 +62,7 @@ def page(  # noqa: PLR0913 - five things to choose
 def page_text(board: Board, fleet: Fleet, choice: Choice) -> str:
     """Return the page of a board that was read for the choice. Pure."""
     renew_s = RENEW_SIMULATED_S if board.simulated else RENEW_S
+    lines = incident_lines(board.incidents[:MOST_ON_BOARD], board.at)
     return rendered(
         "board.html",
         simulated=board.simulated,
@@ -71,6 +73,8 @@ def page_text(board: Board, fleet: Fleet, choice: Choice) -> str:
         loads=load_tabs(fleet, choice),
         workloads=workload_tabs(board, choice),
         caption=caption_of(fleet, choice),
+        incidents=lines,
+        more_incidents=more_text(len(lines), len(board.incidents)),
         notices=notices_of(board, fleet, choice),
         sections=make_sections(board, choice, board.at),
         legend=legend_of(board, choice),

@@ -5,6 +5,7 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
+from aggregator.api.judgement_documents import believed_document, incident_document
 from aggregator.board import Board, BoardEndpoint, BoardSeries
 from aggregator.cells import STEMS, Cell, Latest, Statistic
 from aggregator.changes import Change
@@ -33,6 +34,7 @@ def board_document(board: Board) -> Document:
         "regions": [_region_line(region) for region in board.regions],
         "workloads": list(board.workloads),
         "next_slot_at": _moment(board.next_slot_at),
+        "incidents": [incident_document(one) for one in board.incidents],
         "models": [
             {
                 "model": model.model,
@@ -63,6 +65,8 @@ def status_document(status: Status) -> Document:
         ],
         "failing": [_failing(endpoint) for endpoint in status.failing],
         "declined": [asdict(row) for row in status.declined],
+        "judged_at": _moment(status.judged_at),
+        "incidents": [incident_document(one) for one in status.incidents],
     }
 
 
@@ -148,6 +152,10 @@ def _endpoint(endpoint: BoardEndpoint) -> Document:
         "tier": facts.tier,
         "active": facts.active,
         "simulated": endpoint.simulated,
+        "verdict": believed_document(endpoint.believed.get("")),
+        "verdicts": {
+            region: believed_document(one) for region, one in endpoint.believed.items() if region
+        },
         "changes": [change_document(change) for change in endpoint.changes],
         "series": [_series(series) for series in endpoint.series],
     }

@@ -7,14 +7,16 @@ import logging
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from functools import cache
+from http import HTTPStatus
 from importlib.resources import files
 
-from fastapi import APIRouter
+from fastapi import APIRouter, FastAPI, Request
 from fastapi.responses import HTMLResponse, Response
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from starlette.exceptions import HTTPException
 
 from aggregator.api.centre import Centre
-from aggregator.api.problems import RETRY_AFTER_S, Problem
+from aggregator.api.problems import RETRY_AFTER_S, Problem, problem_response
 from aggregator.db import Connection
 from aggregator.rows import one_moment
 from pacewatch import log
@@ -88,6 +90,23 @@ def answered(centre: Centre, write: Callable[[Connection, datetime], str]) -> Re
         headers = {**HEADERS, "Retry-After": str(RETRY_AFTER_S)}
         return HTMLResponse(rendered("broken.html", renew_s=RETRY_S, **about), 503, headers)
     return HTMLResponse(text, headers=HEADERS)
+
+
+def add_missing(app: FastAPI) -> None:
+    """Answer an unknown address with a page to browsers, and with a problem to all else."""
+
+    @app.exception_handler(HTTPStatus.NOT_FOUND)
+    async def missing(request: Request, error: HTTPException) -> Response:
+        if "text/html" not in request.headers.get("accept", ""):
+            return problem_response(error.status_code, str(error.detail))
+        centre: Centre = request.app.state.centre
+        text = rendered(
+            "missing.html",
+            what="No page has this address.",
+            simulated=centre.fleet.simulated,
+            made=made_at(centre.clock()),
+        )
+        return HTMLResponse(text, HTTPStatus.NOT_FOUND, HEADERS)
 
 
 def made_at(now: datetime) -> Mapping[str, str]:

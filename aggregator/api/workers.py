@@ -1,16 +1,15 @@
 """`POST /v1/workers`, a worker's heartbeat, and `POST /v1/slots`, a run that a person asks for."""
 
-from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Literal
 from uuid import UUID
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Depends, Response
 from psycopg.types.json import Jsonb
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from aggregator import fleet_sync, slots
-from aggregator.api.body import read_body
+from aggregator.api.body import body_of, described_by
 from aggregator.api.centre import AtCentre, Centre, InTransaction, granted
 from aggregator.api.problems import Problem
 from aggregator.db import Connection, queries
@@ -29,7 +28,6 @@ MOST_CALIBRATION_FIELDS = 50
 MOST_RATE_LIMITS = 200
 
 Name = Annotated[str, Field(pattern=r"^[\x21-\x7e]{1,100}$")]
-Body = TypeVar("Body", bound=BaseModel)
 
 
 class RateLimit(BaseModel):
@@ -103,32 +101,7 @@ class PlannedRun(BaseModel):
     reason: str | None
 
 
-def body_of(model: type[Body], most_bytes: int) -> Callable[[Request], Any]:
-    """Return the dependency that reads the body up to a size and then as that model.
-
-    Raises Problem: 413 before more is read, 503 where it does not arrive in time, 422 with the
-    first fault.
-    """
-
-    async def read(request: Request) -> Body:
-        held = await read_body(request, most_bytes)
-        try:
-            return model.model_validate_json(held)
-        except ValidationError as error:
-            first = error.errors(include_url=False, include_input=False)[0]
-            place = ".".join(str(part) for part in first["loc"]) or "body"
-            raise Problem(422, f"{place}: {first['msg'].lower()}") from error
-
-    return read
-
-
-def _told_by(model: type[BaseModel]) -> dict[str, Any]:
-    """Return the part of the API's description that tells the body's form."""
-    schema = {"schema": model.model_json_schema()}
-    return {"requestBody": {"required": True, "content": {"application/json": schema}}}
-
-
-@router.post("/v1/workers", openapi_extra=_told_by(Heartbeat))
+@router.post("/v1/workers", openapi_extra=described_by(Heartbeat))
 def take_heartbeat(
     grant: Annotated[Grant, Depends(granted(Scope.REGION))],
     told: Annotated[Heartbeat, Depends(body_of(Heartbeat, MOST_BYTES))],
@@ -174,7 +147,7 @@ def _decline(connection: Connection, told: Heartbeat, *, simulated: bool) -> Non
 
 @router.post(
     "/v1/slots",
-    openapi_extra=_told_by(AskedRun),
+    openapi_extra=described_by(AskedRun),
     status_code=201,
     responses={200: {"model": PlannedRun, "description": "The key was used for it before."}},
 )

@@ -24,13 +24,6 @@ where s.endpoint = %(endpoint)s and s.workload = %(workload)s and s.load = %(loa
   and d.day >= %(since)s::date
 order by s.region, d.day;
 
--- name: select_endpoint_verdicts
--- over all regions first
-select region, verdict, since, ttft_ratio, speed_ratio
-from verdict
-where endpoint = %(endpoint)s
-order by region;
-
 -- name: select_endpoint_incidents
 -- those that were more than a suspicion, the latest first
 select incident_id, its.trouble, class, state, its.ratio, its.since, ended_at

@@ -1,7 +1,7 @@
 -- What is shown: metrics, board, status. Nothing here writes.
 
 -- name: select_store
-select simulated, catalog_hash, ticked_at from store;
+select simulated, catalog_hash, ticked_at, judged_at from store;
 
 -- name: select_size
 select pg_database_size(current_database()) as bytes;

@@ -84,3 +84,11 @@ def slower_text(times: float) -> str:
         return "as fast as alone"
     change = f"{times:.1f} times slower" if times > 1 else f"{1 / times:.1f} times faster"
     return f"{change} than alone"
+
+
+def than_usual_text(what: str, times: float) -> str:
+    """Return how a figure is beside its usual level: `output 2.1 times slower than usual`."""
+    if 0.95 < times < 1.05:
+        return f"{what} as usual"
+    change = f"{times:.1f} times slower" if times > 1 else f"{1 / times:.1f} times faster"
+    return f"{what} {change} than usual"

@@ -30,8 +30,10 @@ class Sample:
 
 
 def prepare(connection: Connection, now: datetime) -> None:
-    """Say that the centre has a catalog and dispatches."""
-    connection.execute("update store set catalog_hash = %s, ticked_at = %s", (CATALOG, now))
+    """Say that the centre has a catalog, dispatches and judges."""
+    connection.execute(
+        "update store set catalog_hash = %s, ticked_at = %s, judged_at = %s", (CATALOG, now, now)
+    )
 
 
 def add_endpoint(connection: Connection, endpoint: str, now: datetime, **facts: Any) -> None:

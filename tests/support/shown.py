@@ -144,7 +144,7 @@ JUDGEMENT = JudgementRows(
     incidents=[INCIDENT],
 )
 
-STORE = StoreRow(simulated=False, catalog_hash="0123456789abcdef", ticked_at=NOW)
+STORE = StoreRow(simulated=False, catalog_hash="0123456789abcdef", ticked_at=NOW, judged_at=NOW)
 
 PLACE = PlaceRow(
     endpoint="groq/gpt-oss-120b",

@@ -11,9 +11,11 @@ from aggregator.changes import Change
 from aggregator.notices import caption_of, legend_of, notices_of
 from aggregator.page import Choice, load_tabs, make_sections, page_links, region_tabs, workload_tabs
 from aggregator.pooled import Median
-from aggregator.remarks import Tone, remarks_of
+from aggregator.remarks import remarks_of
 from aggregator.rows import TogetherRow
 from aggregator.standing import region_standings
+from aggregator.tones import Tone
+from aggregator.verdict_views import Believed
 from pacewatch.words.figures import Slowdown
 from pacewatch.words.flag import Figure
 from pacewatch.words.slot import Load
@@ -351,3 +353,47 @@ def test_a_long_board_links_its_other_parts():
     assert on.address == "/?workload=standard&load=single&after=m"
     assert [link.text for link in page_links(first, later)] == ["first models", "models after m"]
     assert page_links(whole, later)[0].address == "/?workload=standard&load=single"
+
+
+def believed(verdict, **ratios):
+    values = {"ttft_ratio": None, "speed_ratio": None} | ratios
+    since = NOW - timedelta(hours=2)
+    return Believed(endpoint="p0/m", region="", verdict=verdict, since=since, **values)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "tone", "text"),
+    [
+        (believed("ok", speed_ratio=1.0), Tone.FINE, "ok"),
+        (believed("learning"), Tone.QUIET, "too few good runs to judge yet"),
+        (
+            believed("slow", speed_ratio=2.12, ttft_ratio=1.02),
+            Tone.BAD,
+            "slow for 2 h: output 2.1 times slower than usual",
+        ),
+        (
+            believed("slow", speed_ratio=1.0, ttft_ratio=1.01),
+            Tone.BAD,
+            "slow for 2 h: slower than its own last 72 hours, or than a limit that was set",
+        ),
+        (
+            believed("silent"),
+            Tone.WARN,
+            "silent for 2 h: nothing is heard of it: no worker, or no run for two spacings",
+        ),
+    ],
+)
+def test_a_verdict_of_trouble_stands_beside_the_figures(verdict, tone, text):
+    (remark,) = remarks_of(ENDPOINT, series_of(SERIES), NOW, believed=verdict)
+
+    assert (tone, text) == (remark.tone, remark.text)
+
+
+def test_an_endpoint_whose_runs_fail_is_not_told_twice_to_be_failing():
+    series = series_of(replace(SERIES, latest_outcome="server_error"), failing=[SERIES.series_id])
+
+    (remark,) = remarks_of(ENDPOINT, series, NOW, believed=believed("failing"))
+    both = remarks_of(ENDPOINT, series, NOW, believed=believed("not_served"))
+
+    assert remark.text.startswith("failing: server error")
+    assert [one.text.split(" for ")[0] for one in both[:1]] == ["not served"]

@@ -1,0 +1,104 @@
+"""`/api/silences`: what nobody is to be told of for a while."""
+
+from datetime import timedelta
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Path, Query, Response
+from fastapi.responses import JSONResponse
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+
+from aggregator import silences
+from aggregator.api.body import body_of, described_by
+from aggregator.api.centre import AtCentre, InTransaction, granted
+from aggregator.api.judgement_documents import silence_document
+from aggregator.api.problems import Problem
+from aggregator.regions import Grant, Scope
+from aggregator.rows import one_moment
+from pacewatch.words.slot import to_rfc3339
+
+router = APIRouter(prefix="/api/silences", tags=["incidents"])
+
+MOST_BYTES = 8 * 1024
+LONGEST = timedelta(days=366)
+
+Admin = Annotated[Grant, Depends(granted(Scope.ADMIN))]
+
+
+class AskedSilence(BaseModel):
+    """A silence that is asked for; it begins at once."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    endpoints: Annotated[str, Field(pattern=r"^[a-z0-9._/@#*?-]{1,300}$")]
+    """An endpoint's id, or a pattern of ids with `*` and `?`."""
+    region: Annotated[str, Field(max_length=100)] = ""
+    """Of incidents of this region alone; empty: all."""
+    ends_at: AwareDatetime
+    why: Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f]{1,500}$")]
+    by: Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f]{0,100}$")] = ""
+
+
+@router.get("", response_class=JSONResponse)
+def list_silences(
+    centre: AtCentre,
+    *,
+    ended: Annotated[bool, Query(description="With those that ended.")] = False,
+) -> Response:
+    """Return the silences that hold, the latest first."""
+    now = centre.clock()
+    with one_moment(centre.pool) as connection:
+        found = silences.read_silences(connection, now, ended=ended)
+    document = {
+        "at": to_rfc3339(now),
+        "silences": [silence_document(one, now) for one in found],
+    }
+    return JSONResponse(document, headers={"Cache-Control": "no-cache"})
+
+
+@router.post(
+    "",
+    response_class=JSONResponse,
+    status_code=201,
+    openapi_extra=described_by(AskedSilence),
+)
+def make_silence(
+    _grant: Admin,
+    asked: Annotated[AskedSilence, Depends(body_of(AskedSilence, MOST_BYTES))],
+    centre: AtCentre,
+    connection: InTransaction,
+) -> Response:
+    """Have nobody told of incidents of these endpoints until a moment, at most a year from now.
+
+    The incidents themselves go on: board, pages and metrics show them.
+    """
+    now = centre.clock()
+    if not now < asked.ends_at <= now + LONGEST:
+        raise Problem(422, f"ends_at: lies in the past or over {LONGEST.days} days from now")
+    if asked.region and asked.region not in centre.fleet.regions:
+        known = ", ".join(sorted(centre.fleet.regions))
+        raise Problem(422, f'region "{asked.region}": unknown (known: {known})')
+    made = silences.make_silence(
+        connection,
+        asked.endpoints,
+        now,
+        region=asked.region,
+        ends_at=asked.ends_at,
+        why=asked.why,
+        made_by=asked.by,
+    )
+    return JSONResponse(silence_document(made, now), 201)
+
+
+@router.delete("/{id}", response_class=JSONResponse)
+def end_silence(
+    id: Annotated[int, Path(ge=1, le=2**62)],
+    _grant: Admin,
+    centre: AtCentre,
+    connection: InTransaction,
+) -> Response:
+    """End a silence now; one that has ended stays as it is."""
+    now = centre.clock()
+    found = silences.end_silence(connection, id, now)
+    if found is None:
+        raise Problem(404, f"silence {id}: unknown (allowed: the ids of /api/silences)")
+    return JSONResponse(silence_document(found, now))

@@ -1,0 +1,59 @@
+"""`GET /api/verdicts`: what is believed of endpoints."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request, Response
+from fastapi.responses import JSONResponse
+
+from aggregator.api.centre import AtCentre
+from aggregator.api.filters import Names, Word
+from aggregator.api.judgement_documents import verdict_document
+from aggregator.api.tagged import UNCHANGED, tagged
+from aggregator.rows import one_moment, read_store
+from aggregator.verdict_views import VerdictsAsked, read_verdicts
+from pacewatch.words.slot import to_rfc3339
+from pacewatch.words.verdict import Verdict
+
+router = APIRouter(prefix="/api", tags=["read"])
+
+
+@router.get("/verdicts", response_class=JSONResponse, responses=UNCHANGED)
+def verdicts(  # noqa: PLR0913 - the filters
+    request: Request,
+    centre: AtCentre,
+    endpoint: Names = None,
+    model: Names = None,
+    provider: Names = None,
+    region: Annotated[
+        list[Word] | None, Query(max_length=100, description="Empty: over all regions.")
+    ] = None,
+    verdict: Annotated[list[Verdict] | None, Query(max_length=10)] = None,
+    after: Annotated[Word, Query(description="The `next` of the page before.")] = "",
+    limit: Annotated[int, Query(ge=1, le=1_000, description="Verdicts of a page.")] = 200,
+) -> Response:
+    """Return verdicts of endpoints in each region and, with `region` null, over all of them.
+
+    Each filter may be given several times. `next` is null on the last page. With `If-None-Match`
+    of an unchanged page: 304.
+    """
+    last_endpoint, _, last_region = after.partition(" ")
+    asked = VerdictsAsked(
+        endpoints=endpoint or (),
+        models=model or (),
+        providers=provider or (),
+        regions=region or (),
+        verdicts=verdict or (),
+        after=(last_endpoint, last_region),
+        limit=limit + 1,
+    )
+    with one_moment(centre.pool) as connection:
+        store = read_store(connection)
+        found = read_verdicts(connection, asked)
+    page = found[:limit]
+    document = {
+        "at": to_rfc3339(centre.clock()),
+        "simulated": centre.fleet.simulated if store is None else store.simulated,
+        "verdicts": [verdict_document(line) for line in page],
+        "next": f"{page[-1].endpoint} {page[-1].region}" if len(found) > limit else None,
+    }
+    return tagged(request, document)

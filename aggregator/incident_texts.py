@@ -1,0 +1,75 @@
+"""An incident in words: what it is, how much, and how it stands. Pure."""
+
+from datetime import datetime
+
+from aggregator.incident_views import Incident, Part
+from aggregator.tones import Tone
+from pacewatch.words.text import UNKNOWN, age_text, plural, than_usual_text
+from pacewatch.words.verdict import TROUBLE_MEANINGS, Blame, Trouble
+
+SLOW = {Trouble.FIRST_TOKEN: "first token", Trouble.OUTPUT_SPEED: "output"}
+"""Troubles that have a ratio, with what is slow."""
+
+
+def title_of(one: Incident) -> str:
+    """Return who has what trouble, and how much: `groq: output 2.1 times slower than usual`."""
+    where = f" from {one.region}" if one.region else ""
+    return f"{_who(one)}{where}: {_what(one)}"
+
+
+def _who(one: Incident) -> str:
+    endpoints = one.endpoints
+    if len(endpoints) == 1:
+        return endpoints[0]
+    if one.blame is Blame.PROBER:
+        return "our workers"
+    if not one.provider:
+        return plural(len(endpoints), "endpoint") if endpoints else "the fleet"
+    return f"{one.provider}, {plural(len(endpoints), 'endpoint')}" if endpoints else one.provider
+
+
+def _what(one: Incident) -> str:
+    if one.trouble in SLOW:
+        own = (part for part in one.parts if part.trouble == one.trouble)
+        worst = next((part.ratio for part in own if part.ratio is not None), None)
+        if worst is not None:
+            return than_usual_text(SLOW[one.trouble], worst)
+    return TROUBLE_MEANINGS[one.trouble]
+
+
+def state_of(one: Incident, now: datetime) -> str:
+    """Return how it stands, in a few words."""
+    if one.ended_at is not None:
+        return f"{one.state} {_ago(one.ended_at, now)}"
+    if one.state == "eased":
+        return f"as usual again since {age_text(one.eased_at, now)}"
+    if one.state == "suspected":
+        return "suspected: confirming probes are on their way"
+    held = ", acknowledged" if one.acknowledged_at is not None else ""
+    return f"open{held}"
+
+
+def tone_of(one: Incident) -> Tone:
+    """Return how much it asks for attention."""
+    if one.state == "confirmed":
+        return Tone.BAD if one.pages else Tone.WARN
+    return Tone.QUIET
+
+
+def times_text(part: Part) -> str:
+    """Return how many times slower an endpoint is, with its interval: `2.1 (1.9-2.3)`."""
+    if part.ratio is None:
+        return UNKNOWN
+    if part.ratio_low is None or part.ratio_high is None:
+        return f"{part.ratio:.1f}"
+    return f"{part.ratio:.1f} ({part.ratio_low:.1f}\u2013{part.ratio_high:.1f})"
+
+
+def lasted_text(one: Incident, now: datetime) -> str:
+    """Return how long it has gone on, or went on."""
+    end = one.ended_at if one.eased_at is None else one.eased_at
+    return age_text(one.since, end or now)
+
+
+def _ago(moment: datetime, now: datetime) -> str:
+    return f"{age_text(moment, now)} ago"

@@ -1,0 +1,89 @@
+-- Verdicts, incidents and silences as people ask for them. Nothing here judges.
+
+-- name: select_verdicts
+-- a page of them; of endpoints that are probed now. Where nothing is asked for, all are
+select v.endpoint, e.provider, e.model, e.importance, v.region, v.verdict, v.since, v.silent_since,
+       v.ttft_ratio, v.ttft_ratio_low, v.ttft_ratio_high,
+       v.speed_ratio, v.speed_ratio_low, v.speed_ratio_high, v.judged_at
+from verdict v
+join endpoint e using (endpoint)
+where e.active
+  and (v.endpoint collate "C", v.region collate "C") > (%(endpoint)s, %(region)s)
+  and (%(endpoints)s::text[] = '{}' or v.endpoint = any(%(endpoints)s))
+  and (%(models)s::text[] = '{}' or e.model = any(%(models)s))
+  and (%(providers)s::text[] = '{}' or e.provider = any(%(providers)s))
+  and (%(regions)s::text[] = '{}' or v.region = any(%(regions)s))
+  and (%(verdicts)s::text[] = '{}' or v.verdict = any(%(verdicts)s))
+order by v.endpoint collate "C", v.region collate "C"
+limit %(limit)s
+
+-- name: select_believed
+-- what is believed of some endpoints, in every region and over them
+select endpoint, region, verdict, since, ttft_ratio, speed_ratio
+from verdict
+where endpoint = any(%(endpoints)s)
+order by endpoint, region
+
+-- name: select_incidents
+-- a page of them, the latest first
+select incident_id, provider, region, trouble, class as blame, state, importance, simulated, since,
+       opened_at, confirmed_at, eased_at, ended_at, acknowledged_at, speaks_for, speaks_against
+from incident
+where incident_id < %(before)s
+  and (%(states)s::text[] = '{}' or state = any(%(states)s))
+  and (%(providers)s::text[] = '{}' or provider = any(%(providers)s))
+  and (%(blames)s::text[] = '{}' or class = any(%(blames)s))
+  and (ended_at is null or ended_at >= %(since)s)
+order by incident_id desc
+limit %(limit)s
+
+-- name: select_incident
+select incident_id, provider, region, trouble, class as blame, state, importance, simulated, since,
+       opened_at, confirmed_at, eased_at, ended_at, acknowledged_at, speaks_for, speaks_against
+from incident
+where incident_id = %(incident)s
+
+-- name: select_incident_endpoints
+-- those in trouble before those that are as usual again, the worst first
+select incident_id, endpoint, trouble, ratio, ratio_low, ratio_high, since, eased_at
+from incident_endpoint
+where incident_id = any(%(incidents)s::bigint[])
+order by incident_id, eased_at is not null, ratio desc nulls last, endpoint, trouble
+
+-- name: select_incident_events
+select at, kind, text from incident_event where incident_id = %(incident)s order by at, event_id
+
+-- name: select_confirming_runs
+-- what the incident's probes found; those that were not run have no figures
+select o.run_id, o.endpoint, o.region, o.ordered_at, slot.state, slot.reason, run.outcome,
+       run.ttft_s, run.output_tokens_per_s
+from confirm_order o
+left join slot on slot.run_id = o.run_id
+left join run on run.run_id = o.run_id and run.slot_at = slot.slot_at
+where o.incident_id = %(incident)s
+order by o.ordered_at, o.region, o.run_id
+
+-- name: select_silences_page
+-- the latest first; without the ended ones unless asked for
+select silence_id, endpoints, region, starts_at, ends_at, why, made_by
+from silence
+where %(all)s or ends_at > %(now)s
+order by silence_id desc
+limit %(limit)s
+
+-- name: insert_silence
+insert into silence (endpoints, region, starts_at, ends_at, why, made_by)
+values (%(endpoints)s, %(region)s, %(now)s, %(ends_at)s, %(why)s, %(made_by)s)
+returning silence_id, endpoints, region, starts_at, ends_at, why, made_by
+
+-- name: select_silence
+select silence_id, endpoints, region, starts_at, ends_at, why, made_by
+from silence where silence_id = %(silence)s
+for update
+
+-- name: end_silence
+update silence set ends_at = greatest(starts_at, %(now)s) where silence_id = %(silence)s
+returning silence_id, endpoints, region, starts_at, ends_at, why, made_by
+
+-- name: select_probed
+select endpoint from endpoint where active
