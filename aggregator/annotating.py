@@ -1,10 +1,10 @@
 """What else happened around an incident, as lines of its timeline, each once."""
 
 from datetime import datetime, timedelta
-from fnmatch import fnmatchcase
 
 from aggregator.db import Connection
 from aggregator.incident_rows import Incidents
+from aggregator.notify.decide import covers
 
 LEAD_S = 3 * 3600
 """What happened so long before trouble began may have to do with it, seconds of a whole day."""
@@ -19,7 +19,7 @@ def annotate(connection: Connection, day_s: float, now: datetime) -> None:
         incidents.run("note_changes", lead=lead)
         incidents.run("note_versions", lead=lead)
         for row in incidents.rows("find_unsaid_silences"):
-            if any(fnmatchcase(endpoint, row["endpoints"]) for endpoint in row["gathered"]):
+            if covers(row["endpoints"], row["gathered"]):
                 by = f" by {row['made_by']}" if row["made_by"] else ""
                 told = f"silenced{by} until {row['ends_at']:%Y-%m-%d %H:%M} UTC: {row['why']}"
                 incidents.event(row["incident_id"], "silenced", told, row["starts_at"])

@@ -109,8 +109,7 @@ def make_page(
 def _add_notices(page: Page, row: NoticeRow, simulated: str) -> None:
     labels = label_text(("channel", "simulated"), (row.channel, simulated))
     page.add("pacewatch_notices_waiting", labels, row.waiting)
-    for outcome, count in (("sent", row.sent), ("given_up", row.given_up)):
-        page.add("pacewatch_notices_total", labels, count, f',outcome="{outcome}"')
+    page.add("pacewatch_notices_given_up", labels, row.given_up)
 
 
 def _add_worker(page: Page, row: WorkerRow, store: StoreRow | None, simulated: str) -> None:

@@ -224,11 +224,10 @@ class UntoldRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoticeRow:
-    """How many notices a channel had."""
+    """How many notices wait for a channel, and were given up within a day."""
 
     channel: str
     waiting: int
-    sent: int
     given_up: int
 
 

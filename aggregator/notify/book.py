@@ -72,11 +72,6 @@ def _book_one(  # noqa: PLR0913 - an incident, and all that decides about it
         booked += 1
     if gone:
         connection.execute(named["withdraw_notices"], {"notices": list(gone)})
-    if silence is not None and incident.is_open:
-        connection.execute(
-            named["insert_silenced"],
-            {"incident": incident.id, "now": now, "text": silenced_text(silence)},
-        )
     return booked
 
 
@@ -91,14 +86,6 @@ def _due(  # noqa: PLR0913 - what `due` asks, and the fleet
 ) -> Kind | None:
     hour_s = 3_600 * fleet.schedule.day_s / _DAY_S
     return due(incident, channel, told, now, silenced=silenced, hour_s=hour_s)
-
-
-def silenced_text(silence: Silence) -> str:
-    """Return the line of the timeline that says why nobody is told."""
-    return (
-        f"nobody is told until {silence.ends_at:%Y-%m-%d %H:%M} UTC: "
-        f"silence {silence.id}, {silence.why}"
-    )
 
 
 def read_incidents(connection: Connection, only: int | None = None) -> list[Incident]:
@@ -167,7 +154,6 @@ def read_silences(connection: Connection, now: datetime) -> list[Silence]:
             endpoints=row["endpoints"],
             region=row["region"],
             ends_at=row["ends_at"],
-            why=row["why"],
         )
         for row in connection.execute(queries("notify")["select_silences"], {"now": now})
     ]

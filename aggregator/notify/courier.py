@@ -14,11 +14,14 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
 
-START_S = 25.0
+START_S = 60.0
 """How long the child may take to load what it needs, seconds."""
 
+RESTART_S = 25.0
+"""The same while a row is held, seconds."""
+
 LONGEST_S = 30.0
-"""How long a service may take to take a message, seconds. Both together are less than the store
+"""How long a service may take to take a message, seconds. With RESTART_S it is less than the store
 lets a transaction wait.
 """
 
@@ -65,6 +68,15 @@ class Courier:
         """End the child."""
         self._end()
 
+    def start(self) -> None:
+        """Start the child, so that it is there when it is asked; whoever asks it is told what went
+        wrong.
+        """
+        try:
+            self._started(START_S)
+        except (NoAnswerError, OSError, ValueError):
+            self._end()
+
     def bring(self, parcel: Parcel) -> str | None:
         """Send a message; return why it was not taken, or None where it was."""
         told = self._ask({name: getattr(parcel, name) for name in Parcel.__slots__})
@@ -83,7 +95,7 @@ class Courier:
     def _ask(self, question: dict[str, Any]) -> dict[str, Any] | str:
         """Return the child's answer, or why there is none."""
         try:
-            child = self._started()
+            child = self._started(RESTART_S)
             if child.stdin is None:
                 raise NoAnswerError("what would send it cannot be reached")
             child.stdin.write(json.dumps(question).encode() + b"\n")
@@ -96,7 +108,7 @@ class Courier:
             self._end()
             return f"what would send it ended ({type(error).__name__})"
 
-    def _started(self) -> subprocess.Popen[bytes]:
+    def _started(self, patience_s: float) -> subprocess.Popen[bytes]:
         if self._child is None:
             self._read = b""
             self._child = subprocess.Popen(
@@ -107,7 +119,7 @@ class Courier:
                 env=_environment(),
                 start_new_session=True,
             )
-            self._answer(START_S, f"what would send it did not start in {START_S:g} s")
+            self._answer(patience_s, f"what would send it did not start in {patience_s:g} s")
         return self._child
 
     def _answer(self, patience_s: float, late: str) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Decides whom to tell what of an incident, from what they were told of it so far. Pure."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from fnmatch import fnmatchcase
@@ -32,7 +32,6 @@ class Silence:
     region: str
     """Empty: all."""
     ends_at: datetime
-    why: str
 
 
 def gets(channel: Channel, incident: Incident) -> bool:
@@ -48,14 +47,20 @@ def silence_of(incident: Incident, silences: Iterable[Silence]) -> Silence | Non
     endpoints each that is still in trouble must match; one without endpoints takes `*`.
     """
     lasting = {one.endpoint for one in incident.affected if one.eased_at is None}
-    endpoints = lasting or set(incident.endpoints) or {""}
+    endpoints = lasting or incident.endpoints
     holding = [
         one
         for one in silences
-        if one.region in ("", incident.region)
-        and all(fnmatchcase(endpoint, one.endpoints) for endpoint in endpoints)
+        if one.region in ("", incident.region) and covers(one.endpoints, endpoints)
     ]
     return max(holding, key=lambda one: one.ends_at, default=None)
+
+
+def covers(pattern: str, endpoints: Collection[str]) -> bool:
+    """Tell whether a silence of that pattern is of all these endpoints; where there are none, only
+    one of everything is.
+    """
+    return all(fnmatchcase(endpoint, pattern) for endpoint in endpoints or [""])
 
 
 def due(  # noqa: PLR0913 - an incident, a channel, and all that decides

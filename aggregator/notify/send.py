@@ -60,6 +60,8 @@ def send_due(pool: Pool, means: Means) -> Sent:
     """Send what is due; raises StoreError."""
     done = Sent()
     channels = {channel.name: channel for channel in means.fleet.channels}
+    if _has_due(pool, sorted(channels), means.clock()):
+        means.courier.start()  # while no row is held
     end = time.monotonic() + TICK_S
     while (asked := sorted(channels.keys() - done.failed.keys())) and time.monotonic() < end:
         with translated(), pool.connection() as connection, connection.transaction():
@@ -74,6 +76,14 @@ def send_due(pool: Pool, means: Means) -> Sent:
         else:
             done.failed[row["channel"]] = why
     return done
+
+
+def _has_due(pool: Pool, channels: list[str], now: datetime) -> bool:
+    with translated(), pool.connection() as connection:
+        row = connection.execute(
+            queries("notify")["has_due"], {"now": now, "channels": channels}
+        ).fetchone()
+    return row is not None and bool(row["due"])
 
 
 def _send(

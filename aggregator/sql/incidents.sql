@@ -188,10 +188,12 @@ where first_at > its.since - %(lead)s::interval and first_at > earliest_at
             and told.text = format('workers of %%s: now version %%s', ran.region, version))
 
 -- name: find_unsaid_silences
--- silences that stand, with the open incidents whose timelines do not tell of them
+-- silences that stand, with the open incidents whose timelines do not tell of them, and the
+-- endpoints that are in trouble there; of an eased incident all
 select silence_id, endpoints, silence.region, starts_at, ends_at, why, made_by, incident_id,
        array(select distinct endpoint from incident_endpoint
-             where incident_endpoint.incident_id = incident.incident_id) as gathered
+             where incident_endpoint.incident_id = incident.incident_id
+                 and (eased_at is null or incident.state = 'eased')) as gathered
 from silence
 cross join incident
 where incident.ended_at is null and incident.state <> 'suspected'

@@ -42,7 +42,7 @@ where incident_id = any (%(incidents)s::bigint[])
 order by notice_id
 
 -- name: select_silences
-select silence_id, endpoints, region, ends_at, why
+select silence_id, endpoints, region, ends_at
 from silence
 where starts_at <= %(now)s and ends_at > %(now)s
 
@@ -61,19 +61,17 @@ delete from notice where notice_id in (
 insert into incident_event (incident_id, at, kind, text)
 values (%(incident)s, %(now)s, %(kind)s, %(text)s)
 
--- name: insert_silenced
--- said once a silence and the time of its end
-insert into incident_event (incident_id, at, kind, text)
-select %(incident)s, %(now)s, 'silenced', %(text)s
-where not exists (
-    select from incident_event
-    where incident_id = %(incident)s and kind = 'silenced' and text = %(text)s)
-
 -- name: give_up_unknown
 -- of channels that the file no longer names
 update notice
 set given_up_at = %(now)s, error = 'the file names no such channel any more'
 where sent_at is null and given_up_at is null and not channel = any (%(channels)s::text[])
+
+-- name: has_due
+select exists (
+    select from notice
+    where sent_at is null and given_up_at is null and due_at <= %(now)s
+      and channel = any (%(channels)s::text[])) as due
 
 -- name: claim_notice
 -- the next that is due: fresh ones first, none before an earlier one of its incident and channel

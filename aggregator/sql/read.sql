@@ -132,10 +132,11 @@ group by channel
 order by channel;
 
 -- name: count_notices
--- of these channels, and of all that ever had one
+-- of these channels, and of all that ever had one: those that wait, and those that were given up
+-- within a day
 select channel,
        count(notice_id) filter (where sent_at is null and given_up_at is null) as waiting,
-       count(sent_at) as sent, count(given_up_at) as given_up
+       count(*) filter (where given_up_at > now() - interval '1 day') as given_up
 from (select unnest(%(channels)s::text[]) as channel union select channel from notice) as named
 left join notice using (channel)
 group by channel

@@ -233,16 +233,15 @@ METRICS: dict[str, MetricWord] = {
         ),
         _gauge(
             "pacewatch_notices_waiting",
-            "Notices of incidents that are still to be sent.",
+            "Notices of incidents that are still to be sent to a channel.",
             "channel",
             "simulated",
         ),
-        _counter(
-            "pacewatch_notices_total",
-            "Notices of incidents that are settled: sent, or given up.",
+        _gauge(
+            "pacewatch_notices_given_up",
+            "Notices of incidents that nobody took in a day, given up within the last day.",
             "channel",
             "simulated",
-            "outcome",
         ),
         _gauge(
             "pacewatch_database_used_ratio",

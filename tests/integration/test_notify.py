@@ -254,7 +254,7 @@ def test_a_worker_killed_between_the_answer_and_its_note_loses_nothing(pool, cou
     assert desk.notices()[0]["sent_at"] is not None
 
 
-def test_a_silence_holds_back_says_so_and_lets_out_what_lasts(pool, courier):
+def test_a_silence_holds_back_and_lets_out_what_lasts(pool, courier):
     with receiving() as receiver:
         desk = Desk(pool, courier, OPS_URL=url_of(receiver))
         desk.do(
@@ -267,14 +267,9 @@ def test_a_silence_holds_back_says_so_and_lets_out_what_lasts(pool, courier):
         number = desk.open()
         for minute in range(3):
             desk.tell(NOON + minute * MINUTE)
-        held = desk.timeline()
         assert receiver.got == []
         desk.tell(NOON + HOUR)
 
-    silence = desk.do("select silence_id from silence")[0]["silence_id"]
-    assert held == [
-        f"nobody is told until 2026-03-04 13:00 UTC: silence {silence}, a planned migration"
-    ]
     assert len(receiver.got) == 1
     assert f"Incident {number}" in receiver.got[0]["message"]
 

@@ -182,7 +182,7 @@ def make_rows(**changes: Any) -> Rows:
         series=[SERIES],
         places=[PLACE],
         outcomes=[OUTCOME],
-        notices=[NoticeRow(channel="ops", waiting=1, sent=7, given_up=2)],
+        notices=[NoticeRow(channel="ops", waiting=1, given_up=2)],
         missed=[MISSED],
         workers=[WORKER],
         judgement=JUDGEMENT,

@@ -19,7 +19,6 @@ from support.shown import (
 
 from aggregator.exposition import content_type, write_families
 from aggregator.metrics import make_page
-from aggregator.rows import NoticeRow
 from aggregator.standing import WORKER_SHOWN
 from pacewatch.words.metrics import METRICS
 from pacewatch.words.outcome import MISSED_REASONS, Outcome
@@ -157,10 +156,7 @@ def test_a_failed_latest_run_has_its_moment_and_no_figure():
 
 
 def test_counters_stand_at_zero_before_the_first_run():
-    told = NoticeRow(channel="ops", waiting=0, sent=0, given_up=0)
-    found = read(
-        page_text(series=[unmeasured()], places=[], outcomes=[], missed=[], notices=[told])
-    )
+    found = read(page_text(series=[unmeasured()], places=[], outcomes=[], missed=[]))
 
     counters = {name for name, word in METRICS.items() if word.kind == "counter"}
     assert counters <= set(found)

@@ -103,7 +103,7 @@ def test_the_end_is_told_once_to_whoever_was_told_of_the_beginning():
 
 
 def silence(endpoints="*", region="", number=1, until=NOON + HOUR):
-    return Silence(id=number, endpoints=endpoints, region=region, ends_at=until, why="planned")
+    return Silence(id=number, endpoints=endpoints, region=region, ends_at=until)
 
 
 @pytest.mark.parametrize(
