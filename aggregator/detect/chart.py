@@ -79,6 +79,8 @@ class Standing:
     def take(self, vote: float, at: float, threshold: float) -> bool:
         """Add a vote; tell whether the alarm began or ended with it."""
         s = round(self.s + vote, 4)
+        if not self.since:
+            self.since = at  # trouble from the first vote on has no moment before it
         if s <= 0.0:
             s, self.since, self.peak = 0.0, at, 0.0
         elif s > self.peak:

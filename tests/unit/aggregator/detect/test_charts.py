@@ -40,6 +40,14 @@ def test_a_chart_knows_when_it_was_last_at_zero():
     assert chart.since == 2
 
 
+def test_trouble_from_the_first_vote_on_began_with_it():
+    chart = Standing()
+    for at in (7.0, 8.0):
+        chart.take(1.0, at, 6.0)
+
+    assert chart.since == 7
+
+
 def test_a_baseline_forgets_what_its_window_has_left_but_keeps_some():
     baseline = Baseline()
     for hour in range(40):
