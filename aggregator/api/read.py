@@ -92,16 +92,16 @@ def days(
     return tagged(request, days_document(id, load, found, now))
 
 
-@router.get("/status", response_class=JSONResponse)
-def status(centre: AtCentre) -> Response:
+@router.get("/status", response_class=JSONResponse, responses=UNCHANGED)
+def status(request: Request, centre: AtCentre) -> Response:
     """Return how the fleet itself stands: regions, dispatch, endpoints that fail now."""
     with one_moment(centre.pool) as connection:
         found = read_status(connection, centre.fleet, centre.clock())
-    return JSONResponse(status_document(found), headers={"Cache-Control": "no-cache"})
+    return tagged(request, status_document(found))
 
 
-@router.get("/runs/{id}", response_class=JSONResponse)
-def run(id: UUID, centre: AtCentre) -> Response:
+@router.get("/runs/{id}", response_class=JSONResponse, responses=UNCHANGED)
+def run(request: Request, id: UUID, centre: AtCentre) -> Response:
     """Return one run whole: its slot, the execution that counts, each request with its figures.
 
     Timelines are kept for two weeks; after them the figures stay.
@@ -110,4 +110,4 @@ def run(id: UUID, centre: AtCentre) -> Response:
         found = read_run(connection, id)
     if found is None:
         raise Problem(404, f"run {id}: never planned, or no longer kept")
-    return JSONResponse(run_document(found), headers={"Cache-Control": "no-cache"})
+    return tagged(request, run_document(found))

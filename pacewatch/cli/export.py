@@ -51,7 +51,7 @@ def add_to(app: typer.Typer) -> None:
     app.command()(export)
 
 
-def export(  # noqa: PLR0913 - nine options
+def export(  # noqa: PLR0913 - its options
     since: Annotated[
         str, typer.Option(help="From when on: 30d, 12h, 2026-12-01, or a moment of RFC 3339.")
     ] = "1d",
@@ -60,8 +60,12 @@ def export(  # noqa: PLR0913 - nine options
     output: Annotated[
         Path | None, typer.Option(help="The file to write; without it standard output.")
     ] = None,
+    endpoint: Annotated[Names, typer.Option(help="Only this endpoint; may be repeated.")] = None,
     model: Annotated[Names, typer.Option(help="Only this model; may be repeated.")] = None,
     provider: Annotated[Names, typer.Option(help="Only this provider; may be repeated.")] = None,
+    precision: Annotated[
+        Names, typer.Option(help="Only this precision, as the provider says; may be repeated.")
+    ] = None,
     region: Annotated[Names, typer.Option(help="Only from this region; may be repeated.")] = None,
     workload: Annotated[Names, typer.Option(help="Only this workload; may be repeated.")] = None,
     load: LoadWord = None,
@@ -84,8 +88,10 @@ def export(  # noqa: PLR0913 - nine options
         "since": [to_rfc3339(begin)],
         "until": [to_rfc3339(end)],
         "format": [str(form)],
+        "endpoint": endpoint or [],
         "model": model or [],
         "provider": provider or [],
+        "precision": precision or [],
         "region": region or [],
         "workload": workload or [],
         "load": [str(load)] if load else [],

@@ -102,6 +102,8 @@ def test_both_forms_tell_the_same(client):
         ({"load": "parallel"}, 10),
         ({"precision": "fp8"}, 15),
         ({"model": "other"}, 0),
+        ({"endpoint": SINGLES[0].endpoint}, 15),
+        ({"endpoint": "other/model"}, 0),
         ({"region": "us-east"}, 0),
     ],
 )
@@ -165,7 +167,8 @@ def test_a_store_that_is_away_is_a_problem_and_no_broken_file(database_url):
 def test_the_command_writes_what_the_api_sends(pool, client, tmp_path):
     since = to_rfc3339(NOON - timedelta(days=3))
     file = tmp_path / "runs.csv"
-    words = ("export", "--since", since, "--until", to_rfc3339(NOON), "--format", "csv")
+    asked = ("--endpoint", SINGLES[0].endpoint, "--precision", "fp8", "--format", "csv")
+    words = ("export", "--since", since, "--until", to_rfc3339(NOON), *asked)
     with served(pool, board_fleet(), clock=lambda: NOON) as address:
         variables = {"PACEWATCH_AGGREGATOR_URL": address}
         printed = CliRunner().invoke(app, words, env=variables)

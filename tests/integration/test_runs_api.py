@@ -156,6 +156,19 @@ def test_executions_that_do_not_count_are_named_beside_the_one_that_does(client,
     assert [one["cost_usd"] for one in document["duplicates"]] == [0.3]
 
 
+def test_an_unchanged_run_is_not_sent_again(client, pool, slots):
+    slot = slots()
+    push(pool, record_of(slot))
+    tag = client.get(f"/api/runs/{slot.run_id}").headers["etag"]
+
+    again = client.get(f"/api/runs/{slot.run_id}", headers={"if-none-match": tag})
+    assert (again.status_code, again.content) == (304, b"")
+    push(pool, record_of(slot, name="late"))
+    assert client.get(f"/api/runs/{slot.run_id}", headers={"if-none-match": tag}).json() == told(
+        client, slot
+    )
+
+
 @pytest.mark.parametrize(("id", "status"), [(uuid4(), 404), ("run-7", 422)])
 def test_a_run_that_is_none_is_a_problem(client, id, status):
     answer = client.get(f"/api/runs/{id}")
