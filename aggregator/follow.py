@@ -119,13 +119,16 @@ class _Following:
         home, suspected = self._home(it), self._suspicion_of(it)
         if home is not None:
             self._join(home, met)
+        elif suspected is None:
+            self._confirm(self._make(met), it)
         else:
-            self._confirm(self._make(met) if suspected is None else suspected.id, it)
-        if suspected is not None:
-            if home is not None:
-                self.incidents.run("move_members", incident=suspected.id, into=home.id)
-                self.incidents.close(suspected.id, f"part of incident {home.id}")
-            self._drop_others(suspected.id if home is None else home.id)
+            troubles = [str(met.trouble) for met in self.met]
+            self.incidents.run(
+                "keep_members", incident=suspected.id, endpoint=self.id, troubles=troubles
+            )
+            self._confirm(suspected.id, it)
+        if suspected is not None and home is not None:
+            self._leave(suspected, home)
 
     def _suspicion_of(self, it: Sorted) -> Open | None:
         """Return the suspicion that a trouble confirms; one that others share is not of a model."""
@@ -222,10 +225,11 @@ class _Following:
         self.incidents.event(incident, "confirmed", telling.told(self.id, self.case.watch, it.met))
         self.incidents.event(incident, "class", telling.why(it.found))
 
-    def _drop_others(self, incident: int) -> None:
-        """Leave of this endpoint what stands, where a suspicion was of something else."""
-        troubles = [str(met.trouble) for met in self.met]
-        self.incidents.run("keep_members", incident=incident, endpoint=self.id, troubles=troubles)
+    def _leave(self, suspected: Open, home: Open) -> None:
+        """Take the endpoint out of a suspicion that turned out to be part of an incident."""
+        self.incidents.run("drop_member", incident=suspected.id, endpoint=self.id)
+        if not suspected.is_shared:
+            self.incidents.close(suspected.id, f"part of incident {home.id}")
 
     def _suspect(self, met: Met) -> int:
         """Return the incident that a suspicion belongs to; makes one where there is none."""

@@ -42,10 +42,13 @@ set ratio = excluded.ratio, ratio_low = excluded.ratio_low, ratio_high = exclude
     eased_at = null
 
 -- name: keep_members
--- a suspicion's rows go where it turned out to be something else
+-- what a suspicion was of goes where it turned out to be something else; others come by themselves
 delete from incident_endpoint
-where incident_id = %(incident)s and endpoint = %(endpoint)s
-    and not trouble = any (%(troubles)s::text[])
+where incident_id = %(incident)s
+    and (endpoint <> %(endpoint)s or not trouble = any (%(troubles)s::text[]))
+
+-- name: drop_member
+delete from incident_endpoint where incident_id = %(incident)s and endpoint = %(endpoint)s
 
 -- name: ease_members
 update incident_endpoint set eased_at = %(now)s

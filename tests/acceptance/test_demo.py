@@ -81,6 +81,19 @@ def test_a_person_of_the_machine_has_a_region_measure_for_them(demo):
     assert run["requests"][0]["figures"]["output_tokens_per_s"] > 0
 
 
+def test_every_endpoint_that_was_measured_is_judged(demo):
+    until(
+        lambda: (
+            {
+                endpoint
+                for (endpoint,) in demo.rows("select endpoint from verdict where region = ''")
+            }
+            >= set(demo.measured())
+        )
+    )
+    assert demo.rows("select verdict from verdict where verdict not in ('learning', 'ok')") == []
+
+
 def has_measured_since(up: Up, moment: datetime) -> bool:
     """Tell whether each region has a good run that was sent and started after the moment."""
     found = up.rows(

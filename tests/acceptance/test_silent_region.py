@@ -39,6 +39,7 @@ resend_s = 5
 """
 SEEN = "pacewatch_worker_last_seen_timestamp_seconds"
 MISSED = 'sum by (region) (pacewatch_runs_missed_total{reason="no_worker"})'
+VERDICT = "sum by (region) (pacewatch_region_verdict{{verdict=~'{}'}})"
 TRIED = "sum by (region) (pacewatch_requests_tried_total)"
 
 
@@ -146,6 +147,10 @@ def test_a_silent_region_is_told_until_it_speaks_and_nobody_else_is_touched(flee
 
     fleet.aggregator()
     assert prometheus.firing() == {("RegionSilent", SILENT)}
+    is_silent = {one: len(PICKS) * (one == SILENT) for one in REGIONS}
+    until(lambda: prometheus.values(VERDICT.format("silent"), "region") == is_silent)
+    assert set(prometheus.values(VERDICT.format("slow|failing"), "region").values()) == {0}
     silenced[0].start(wait=False)
     until(lambda: prometheus.firing() == set())
+    until(lambda: prometheus.values(VERDICT.format("silent"), "region")[SILENT] == 0)
     assert prometheus.values(MISSED, "region")[SILENT] > 0

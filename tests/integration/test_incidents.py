@@ -73,6 +73,7 @@ def test_a_slow_provider_is_one_incident_of_its_endpoints_that_ends_by_itself(co
         "suspected",
         "confirmed",
         "class",
+        "joined",
         "eased",
         "closed",
     ]
