@@ -16,6 +16,7 @@ from aggregator.detect.scope import Attribution
 from aggregator.detect.standing import Met, suspected_of, troubles_of
 from aggregator.detect.watch import Change, Turn, Watch
 from aggregator.incident_rows import SLOW, Incidents, Open
+from aggregator.sorting import Sorted
 from aggregator.verdicts import Interval, ratio
 from pacewatch.words.endpoint import Endpoint, Importance
 from pacewatch.words.verdict import Blame, Trouble
@@ -24,32 +25,10 @@ SORTED_WITHIN_S = 6 * 3600
 """An incident's class may still change for so long after it was confirmed, seconds of a whole day.
 """
 
-_WIDENS = (
-    Blame.UNKNOWN,
-    Blame.REGION_PATH,
-    Blame.PROVIDER,
-    Blame.MODEL,
-    Blame.PROBER,
-    Blame.OURS,
-)
-"""A class gives way only to a later one of these, so that none goes to and fro."""
-
 _GRAVE = (Trouble.FIRST_TOKEN, Trouble.OUTPUT_SPEED, Trouble.FAILURES)
-
-_KIN = {blame: {Blame.PROVIDER, Blame.UNKNOWN} for blame in (Blame.PROVIDER, Blame.UNKNOWN)}
 
 Attribute = Callable[[Met], tuple[Attribution, str]]
 """Whose fault a trouble looks like, and the region that has it worst."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sorted:
-    """A trouble, sorted: whose fault it looks like, and what an incident of it is of."""
-
-    met: Met
-    found: Attribution
-    place: tuple[str, str]
-    """Provider and region, each '' for none alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,7 +95,7 @@ class _Following:
             self._keep(own, met)
             return
         it = self._sorted(met)
-        home, suspected = self._home(it), self._suspicion_of(it)
+        home, suspected = it.home(self.open), self._suspicion_of(it)
         if home is not None:
             self._join(home, met)
         elif suspected is None:
@@ -142,7 +121,7 @@ class _Following:
 
     def _sorted(self, met: Met) -> Sorted:
         found, region = self.case.attribute(met)
-        provider = "" if found.blame in (Blame.PROBER, Blame.OURS) else self.provider
+        provider = "" if found.is_wide or found.blame is Blame.OURS else self.provider
         is_local = found.blame in (Blame.PROBER, Blame.REGION_PATH)
         return Sorted(met=met, found=found, place=(provider, region if is_local else ""))
 
@@ -163,9 +142,9 @@ class _Following:
     def _sort(self, own: Open, met: Met) -> None:
         """Sort an incident anew, as evidence comes in."""
         it = self._sorted(met)
-        if _WIDENS.index(it.found.blame) <= _WIDENS.index(own.blame):
+        if not it.is_wider_than(own.blame):
             return
-        home = self._home(it)
+        home = it.home(self.open)
         if home is not None and home.id != own.id:
             self.incidents.event(
                 home.id,
@@ -176,20 +155,8 @@ class _Following:
             self._widen(home, met)
             self.incidents.close(own.id, f"part of incident {home.id}")
             return
-        self.incidents.run("classify_incident", incident=own.id, **_classed(it))
+        self.incidents.run("classify_incident", incident=own.id, **it.columns())
         self.incidents.event(own.id, "class", telling.why(it.found))
-
-    def _home(self, it: Sorted) -> Open | None:
-        """Return the confirmed incident that already holds such trouble of others."""
-        blame = it.found.blame
-        if blame is Blame.MODEL:
-            return None
-        for one in self.open:
-            is_alike = (one.trouble in SLOW) == (it.met.trouble in SLOW) or blame is Blame.PROBER
-            is_kin = one.blame in _KIN.get(blame, {blame})
-            if one.is_confirmed and is_kin and is_alike and one.place == it.place:
-                return one
-        return None
 
     def _join(self, home: Open, met: Met) -> None:
         if home.state == "eased":
@@ -220,7 +187,7 @@ class _Following:
             incident=incident,
             trouble=str(it.met.trouble),
             since=telling.moment(it.met.since),
-            **_classed(it),
+            **it.columns(),
         )
         self.incidents.event(incident, "confirmed", telling.told(self.id, self.case.watch, it.met))
         self.incidents.event(incident, "class", telling.why(it.found))
@@ -299,13 +266,3 @@ class _Following:
             trouble=str(trouble),
             since=telling.moment(met.since),
         )
-
-
-def _classed(it: Sorted) -> dict[str, object]:
-    return {
-        "class": str(it.found.blame),
-        "provider": it.place[0],
-        "region": it.place[1],
-        "speaks_for": list(it.found.speaks_for),
-        "speaks_against": list(it.found.speaks_against),
-    }

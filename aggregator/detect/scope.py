@@ -1,7 +1,7 @@
 """Whose fault trouble looks like: an incident's class, and what speaks for and against. Pure."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from aggregator.detect.chart import MARGIN
 from pacewatch.words.figures import percentile
@@ -52,6 +52,8 @@ class Attribution:
     blame: Blame
     speaks_for: tuple[str, ...]
     speaks_against: tuple[str, ...] = ()
+    is_wide: bool = False
+    """The whole region is in it, whoever the provider."""
 
 
 def classify(around: Around) -> Attribution:
@@ -61,7 +63,8 @@ def classify(around: Around) -> Attribution:
     if around.trouble is Trouble.GONE:
         return _named(Blame.MODEL, "the provider says that the model is not there")
     if around.prober_suspect:
-        return _named(Blame.PROBER, "a worker's own calibration or its flags speak against it")
+        why = "a worker's own calibration or its flags speak against it"
+        return replace(_named(Blame.PROBER, why), is_wide=True)
     if _is_ours(around):
         return _named(
             Blame.OURS,
@@ -74,9 +77,10 @@ def _by_regions(around: Around) -> Attribution:
     network_worse = around.network_z is not None and around.network_z > WORSE_NETWORK
     if _region_is_slow(around):
         what = "most other endpoints of the region are slow too"
+        blame, paths = Blame.PROBER, "round trips and connects are as always"
         if network_worse:
-            return _named(Blame.REGION_PATH, what, "round trips or connects take longer")
-        return _named(Blame.PROBER, what, "round trips and connects are as always")
+            blame, paths = Blame.REGION_PATH, "round trips or connects take longer"
+        return replace(_named(blame, what, paths), is_wide=True)
     if around.regions == 1:
         blame = Blame.MODEL if around.identity_changed else Blame.PROVIDER
         return _named(
