@@ -12,13 +12,8 @@ from aggregator.verdict_remarks import verdict_remark
 from aggregator.verdict_views import Believed
 from pacewatch.words.flag import Figure
 from pacewatch.words.outcome import outcome_text
-from pacewatch.words.text import age_text, seconds_text, slower_text, speed_text
+from pacewatch.words.text import age_text, far_text, slower_text, speed_text
 from pacewatch.words.verdict import Verdict
-
-FAR_SPEED, FAR_TTFT = 1.5, 3.0
-"""How many times under its median a speed, and over it a first token, is told of as far from it;
-first tokens are spread wider.
-"""
 
 _NO_TROUBLE = frozenset({Verdict.OK, Verdict.LEARNING})
 """Verdicts beside which the figures say enough."""
@@ -114,13 +109,12 @@ def _far_text(cell: Cell) -> str:
     latest = cell.latest
     if latest is None:
         return ""
-    speed, usual = latest.output_tokens_per_s, cell.statistics[Figure.SPEED].median
-    if speed is not None and usual is not None and speed * FAR_SPEED < usual:
-        return f"{speed_text(speed)} tokens/s, its median is {speed_text(usual)}"
-    ttft_s, usual_s = latest.ttft_s, cell.statistics[Figure.TTFT].median
-    if ttft_s is not None and usual_s is not None and ttft_s > usual_s * FAR_TTFT:
-        return f"first token after {seconds_text(ttft_s)}, its median is {seconds_text(usual_s)}"
-    return ""
+    return far_text(
+        latest.output_tokens_per_s,
+        cell.statistics[Figure.SPEED].median,
+        ttft_s=latest.ttft_s,
+        usual_ttft_s=cell.statistics[Figure.TTFT].median,
+    )
 
 
 def _shortfalls(cell: Cell) -> list[Remark]:

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from fastapi.responses import JSONResponse
@@ -10,7 +10,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from aggregator import incidents
 from aggregator.api.body import body_of, described_by
-from aggregator.api.centre import AtCentre, InTransaction, granted
+from aggregator.api.centre import AtCentre, Centre, InTransaction, granted
 from aggregator.api.filters import Names
 from aggregator.api.judgement_documents import incident_document, whole_document
 from aggregator.api.problems import Problem
@@ -114,7 +114,7 @@ def one_incident(id: Id, request: Request, centre: AtCentre) -> Response:
     """
     with one_moment(centre.pool) as connection:
         found = _known(connection, id)
-    return tagged(request, {"at": to_rfc3339(centre.clock()), **whole_document(found)})
+    return tagged(request, _told(centre, found))
 
 
 @router.post(
@@ -131,7 +131,7 @@ def acknowledge(
     """
     _open(connection, id)
     incidents.acknowledge(connection, id, centre.clock(), said.by)
-    return JSONResponse(whole_document(_known(connection, id)))
+    return JSONResponse(_told(centre, _known(connection, id)))
 
 
 @router.post(
@@ -149,7 +149,11 @@ def accept(
     _open(connection, id)
     if not incidents.accept(connection, id, centre.clock(), said.by):
         raise Problem(409, f"incident {id}: nothing in it is slow, so there is no level to accept")
-    return JSONResponse(whole_document(_known(connection, id)))
+    return JSONResponse(_told(centre, _known(connection, id)))
+
+
+def _told(centre: Centre, found: WholeIncident) -> dict[str, Any]:
+    return {"at": to_rfc3339(centre.clock()), **whole_document(found)}
 
 
 def _known(connection: Connection, incident: int) -> WholeIncident:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path, Query, Response
 from fastapi.responses import JSONResponse
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from aggregator import silences
 from aggregator.api.body import body_of, described_by
@@ -13,13 +13,13 @@ from aggregator.api.centre import AtCentre, InTransaction, granted
 from aggregator.api.judgement_documents import silence_document
 from aggregator.api.problems import Problem
 from aggregator.regions import Grant, Scope
-from aggregator.rows import one_moment
+from aggregator.rows import one_moment, read_store
 from pacewatch.words.slot import to_rfc3339
 
 router = APIRouter(prefix="/api/silences", tags=["incidents"])
 
 MOST_BYTES = 8 * 1024
-LONGEST = timedelta(days=366)
+LONGEST_S = 366 * 86_400
 
 Admin = Annotated[Grant, Depends(granted(Scope.ADMIN))]
 
@@ -33,7 +33,8 @@ class AskedSilence(BaseModel):
     """An endpoint's id, or a pattern of ids with `*` and `?`."""
     region: Annotated[str, Field(max_length=100)] = ""
     """Of incidents of this region alone; empty: all."""
-    ends_at: AwareDatetime
+    for_s: Annotated[int, Field(ge=1, le=LONGEST_S)]
+    """How long from now on, seconds."""
     why: Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f]{1,500}$")]
     by: Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f]{0,100}$")] = ""
 
@@ -47,9 +48,11 @@ def list_silences(
     """Return the silences that hold, the latest first."""
     now = centre.clock()
     with one_moment(centre.pool) as connection:
+        store = read_store(connection)
         found = silences.read_silences(connection, now, ended=ended)
     document = {
         "at": to_rfc3339(now),
+        "simulated": centre.fleet.simulated if store is None else store.simulated,
         "silences": [silence_document(one, now) for one in found],
     }
     return JSONResponse(document, headers={"Cache-Control": "no-cache"})
@@ -67,13 +70,11 @@ def make_silence(
     centre: AtCentre,
     connection: InTransaction,
 ) -> Response:
-    """Have nobody told of incidents of these endpoints until a moment, at most a year from now.
+    """Have nobody told of incidents of these endpoints for so long, at most a year.
 
     The incidents themselves go on: board, pages and metrics show them.
     """
     now = centre.clock()
-    if not now < asked.ends_at <= now + LONGEST:
-        raise Problem(422, f"ends_at: lies in the past or over {LONGEST.days} days from now")
     if asked.region and asked.region not in centre.fleet.regions:
         known = ", ".join(sorted(centre.fleet.regions))
         raise Problem(422, f'region "{asked.region}": unknown (known: {known})')
@@ -82,7 +83,7 @@ def make_silence(
         asked.endpoints,
         now,
         region=asked.region,
-        ends_at=asked.ends_at,
+        ends_at=now + timedelta(seconds=asked.for_s),
         why=asked.why,
         made_by=asked.by,
     )

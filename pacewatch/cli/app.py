@@ -40,6 +40,8 @@ COMMAND_FILES = (
     "probe",
     "calibrate",
     "read",
+    "incidents",
+    "silence",
     "export",
     "evidence",
     "simulate",

@@ -15,14 +15,19 @@ from pacewatch.words.text import (
     UNKNOWN,
     age_text,
     count_text,
+    far_text,
     seconds_text,
     span_text,
     speed_text,
+    word_text,
 )
 
 SIMULATED = "Simulated: a simulator plays every provider, no figure is of a real one."
 _BARS = ((120, 24), (100, 14), (0, 8))
 """From how many columns on a bar has how many cells."""
+
+SLOWER_FROM = 1.05
+"""Times slower than usual from which a figure of a slow endpoint is named."""
 
 _WHOLE_ID_FROM = 100
 """From so many columns on an endpoint's whole id is shown; below, its id without the model."""
@@ -39,6 +44,7 @@ def parts(
     found: list[RenderableType] = []
     if document["simulated"]:
         found.append(Text(SIMULATED, style="yellow"))
+    found += [incident_line(one, now) for one in document["incidents"]]
     found.append(Text(_caption(document, shown, load), style="dim"))
     rows = [
         row
@@ -91,7 +97,7 @@ def _model_rows(
             seconds_text(_median(series, "ttft_s")),
             count_text(series["pooled"]["runs"]),
             _age(series["pooled"]["newest_at"], now),
-            remark(endpoint, series),
+            remark(endpoint, series, now),
         )
         for (endpoint, series), speed in zip(chosen, speeds, strict=True)
     ]
@@ -115,10 +121,20 @@ def _age(moment: str | None, now: datetime) -> str:
     return UNKNOWN if moment is None else age_text(from_rfc3339(moment), now)
 
 
-def remark(endpoint: Document, series: Document) -> Text:
-    """Return what is to be said of a series: that it fails, or why it has no figure."""
+def incident_line(one: Document, now: datetime) -> Text:
+    """Return one open incident in a line."""
+    lasts = age_text(from_rfc3339(one["since"]), now)
+    told = f"Incident {one['incident']}: {one['title']}, for {lasts} ({word_text(one['class'])})"
+    return Text(as_text(told).plain, style="bold red" if one["pages"] else "yellow")
+
+
+def remark(endpoint: Document, series: Document, now: datetime) -> Text:
+    """Return what is to be said of a series: that it fails, what is believed of it, that its latest
+    run was far from its median, or why it has no figure.
+    """
     cell = series["pooled"]
     latest = cell["latest"]
+    verdict = _verdict(endpoint, series)
     if cell["failing_in"]:
         outcomes = {
             outcome_text(series["regions"][region]["latest"]["outcome"])
@@ -126,9 +142,53 @@ def remark(endpoint: Document, series: Document) -> Text:
         }
         where = _where(cell["failing_in"], len(series["regions"]))
         return Text(f"failing{where}: {' and '.join(sorted(outcomes))}", style="bold red")
+    if verdict is not None and verdict["verdict"] not in ("ok", "learning"):
+        style = "yellow" if verdict["verdict"] == "silent" else "bold red"
+        return Text(_verdict_text(verdict, now), style=style)
     if latest is not None and latest["outcome"] != "ok":
         return Text(f"latest run: {outcome_text(latest['outcome'])}", style="yellow")
-    return Text(_quiet(endpoint, cell), style="dim")
+    if told := _far(series):
+        return Text(told, style="yellow")
+    return Text(_quiet(endpoint, cell, verdict), style="dim")
+
+
+def _verdict(endpoint: Document, series: Document) -> Document | None:
+    """Return what is believed where the series was measured: in its one region, or over all."""
+    regions = list(series["regions"])
+    alone = endpoint["verdicts"].get(regions[0]) if len(regions) == 1 else None
+    found: Document | None = alone or endpoint["verdict"]
+    return found
+
+
+def _verdict_text(verdict: Document, now: datetime) -> str:
+    lasts = age_text(from_rfc3339(verdict["since"]), now)
+    slower = [
+        f"{what} {times:.1f}x slower"
+        for what, times in (
+            ("first token", verdict["first_token_times"]),
+            ("output", verdict["output_speed_times"]),
+        )
+        if verdict["verdict"] == "slow" and times is not None and times >= SLOWER_FROM
+    ]
+    told = f": {', '.join(slower)}" if slower else ""
+    return f"{word_text(verdict['verdict'])} for {lasts}{told}"
+
+
+def _far(series: Document) -> str:
+    """Return how the latest run of a region lies far from the region's own median, if one does."""
+    for region, cell in sorted(series["regions"].items()):
+        latest, where = cell["latest"], f" in {region}" if len(series["regions"]) > 1 else ""
+        if latest is None:
+            continue
+        told = far_text(
+            latest["output_tokens_per_s"],
+            cell["output_tokens_per_s"]["median"],
+            ttft_s=latest["ttft_s"],
+            usual_ttft_s=cell["ttft_s"]["median"],
+        )
+        if told:
+            return f"latest run{where}: {told}"
+    return ""
 
 
 def _where(failing: Sequence[str], regions: int) -> str:
@@ -137,7 +197,7 @@ def _where(failing: Sequence[str], regions: int) -> str:
     return " everywhere" if len(failing) == regions else f" in {', '.join(failing)}"
 
 
-def _quiet(endpoint: Document, cell: Document) -> str:
+def _quiet(endpoint: Document, cell: Document, verdict: Document | None) -> str:
     if not endpoint["active"]:
         return "no longer probed"
     if cell["state"] == "unmeasured":
@@ -148,7 +208,9 @@ def _quiet(endpoint: Document, cell: Document) -> str:
         return f"{cell['runs']} of {cell['fewest_runs']} runs{told}"
     if cell["system_tokens_per_s"] is not None:
         return _together(cell)
-    return "answer only" if cell["latest"]["answer_only"] else "ok"
+    if cell["latest"]["answer_only"]:
+        return "answer only"
+    return "learning" if verdict is not None and verdict["verdict"] == "learning" else "ok"
 
 
 def _together(cell: Document) -> str:

@@ -6,14 +6,17 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx2
 
-from pacewatch.stack.state import running_board
-from pacewatch.words.address import refuse_unencrypted
+from pacewatch.secret import read_secret
+from pacewatch.stack.state import ADMIN_TOKEN, running_board, state_folder
+from pacewatch.words.address import is_loopback, refuse_unencrypted
 from pacewatch.words.errors import PacewatchError, SettingsError
 
 DEFAULT_AGGREGATOR_URL = "http://127.0.0.1:8420"
+TOKEN = "PACEWATCH_ADMIN_TOKEN"  # noqa: S105 - the variable's name
 TIMEOUT_S = 15.0
 STREAM_TIMEOUT_S = 120.0
 """How long the next piece of a long answer may take."""
@@ -44,6 +47,24 @@ def get(path: str, asked: Mapping[str, Sequence[str]] | None = None) -> Any:
     return _ask("GET", path, params=dict(asked or {}))
 
 
+def token(scope: str, *, simulated: bool) -> str:
+    """Return the token that the environment holds, else that of the `up` of this machine.
+
+    Raises SettingsError where there is none; it names the scope that one must have.
+    """
+    if (held := read_secret(TOKEN, os.environ)) is not None:
+        return held
+    if is_loopback(urlsplit(aggregator_url()).hostname or ""):
+        folder = state_folder(os.environ, simulated=simulated, uid=os.getuid())
+        try:
+            return (folder / ADMIN_TOKEN).read_text().strip()
+        except OSError:
+            pass
+    raise SettingsError(
+        f"{TOKEN} is not set; `pacewatch token issue --scope {scope}` makes one at the centre"
+    )
+
+
 def whole_board(asked: Mapping[str, Sequence[str]]) -> Any:
     """Return the aggregator's board with all its parts. Raises as `get` does."""
     document = part = get("/api/board", asked)
@@ -56,6 +77,11 @@ def whole_board(asked: Mapping[str, Sequence[str]]) -> Any:
 def post(path: str, body: Mapping[str, Any], token: str) -> Any:
     """Have the aggregator do something; return its document. Raises as `get` does."""
     return _ask("POST", path, json=dict(body), headers={"authorization": f"Bearer {token}"})
+
+
+def delete(path: str, token: str) -> Any:
+    """Have the aggregator end something; return its document. Raises as `get` does."""
+    return _ask("DELETE", path, headers={"authorization": f"Bearer {token}"})
 
 
 def _ask(method: str, path: str, **told: Any) -> Any:

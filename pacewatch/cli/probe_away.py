@@ -1,22 +1,18 @@
 """Runs that `probe --from REGION` has a worker of that region make, through the centre."""
 
-import os
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 from uuid import uuid4
 
 from aggregator.reading import read_record
 from pacewatch.cli import centre
 from pacewatch.cli.render import show_line, terminal
-from pacewatch.secret import read_secret
-from pacewatch.stack.state import RUN_TOKEN, state_folder
 from pacewatch.tables import shown, suggestion
-from pacewatch.words.address import is_loopback
 from pacewatch.words.errors import PacewatchError, SettingsError
 from pacewatch.words.outcome import MISSED_MEANINGS
 from pacewatch.words.slot import Load, from_rfc3339
@@ -27,8 +23,6 @@ EVERY_S = 0.5
 
 GRACE_S = 30.0
 """How long after the end of its validity the centre may still say nothing of a run."""
-
-TOKEN = "PACEWATCH_ADMIN_TOKEN"  # noqa: S105 - the variable's name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,7 +115,7 @@ def of_centre(endpoint: str, region: str, workload: str | None, load: Load) -> A
         region=region,
         workload=workload or board["workloads"][0],
         load=load,
-        token=_token(simulated=board["simulated"]),
+        token=centre.token("run", simulated=board["simulated"]),
     )
 
 
@@ -137,18 +131,3 @@ def run_of(document: Mapping[str, Any]) -> Run:
     ]
     told = {name: value for name, value in document.items() if name != "figures"}
     return read_record({**told, "requests": requests})
-
-
-def _token(*, simulated: bool) -> str:
-    """Return the token that the environment holds, else that of the `up` of this machine."""
-    if (held := read_secret(TOKEN, os.environ)) is not None:
-        return held
-    if is_loopback(urlsplit(centre.aggregator_url()).hostname or ""):
-        folder = state_folder(os.environ, simulated=simulated, uid=os.getuid())
-        try:
-            return (folder / RUN_TOKEN).read_text().strip()
-        except OSError:
-            pass
-    raise SettingsError(
-        f"{TOKEN} is not set; `pacewatch token issue --scope run` makes one at the centre"
-    )

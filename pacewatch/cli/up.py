@@ -192,11 +192,11 @@ def _begin_simulator(supervisor: "Supervisor", choice: "Choice", site: "Site") -
 def _make_store(url: str, choice: "Choice", state: Path) -> dict[str, Path]:
     """Bring the store to this version's tables; return the file of each region's token.
 
-    Another file holds a token by which a person of this machine asks for runs.
+    Another file holds a token by which a person of this machine asks for all that people may.
     """
     from aggregator import db
     from aggregator.regions import Scope, issue_token, region_of
-    from pacewatch.stack.state import RUN_TOKEN, make_folder, write_private
+    from pacewatch.stack.state import ADMIN_TOKEN, make_folder, write_private
 
     db.migrate(url)
     folder = state / "tokens"
@@ -205,7 +205,7 @@ def _make_store(url: str, choice: "Choice", state: Path) -> dict[str, Path]:
     with db.connect(url) as connection:
         db.require_store(connection, simulated=choice.fleet is None)
         wanted = [(file, region, Scope.REGION) for region, file in files.items()]
-        for file, region, scope in (*wanted, (state / RUN_TOKEN, "", Scope.RUN)):
+        for file, region, scope in (*wanted, (state / ADMIN_TOKEN, "", Scope.ADMIN)):
             held = file.read_text(errors="replace") if file.exists() else ""
             if region_of(connection, held) is None:
                 write_private(file, issue_token(connection, region, scope, datetime.now(UTC)))

@@ -23,7 +23,7 @@ _LONGEST_SOCKET_PATH = 100
 """The kernel's own limit is 104 bytes on one system and 108 on another."""
 _PLAIN_PATH = re.compile(r"[A-Za-z0-9/._+-]+")
 
-RUN_TOKEN = "run-token"  # noqa: S105 - a file's name
+ADMIN_TOKEN = "admin-token"  # noqa: S105 - a file's name
 """Holds the token by which a person of this machine asks for runs."""
 
 _STAMP = "state.json"

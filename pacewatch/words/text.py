@@ -92,3 +92,25 @@ def than_usual_text(what: str, times: float) -> str:
         return f"{what} as usual"
     change = f"{times:.1f} times slower" if times > 1 else f"{1 / times:.1f} times faster"
     return f"{what} {change} than usual"
+
+
+FAR_SPEED, FAR_TTFT = 1.5, 3.0
+"""How many times under its median a speed, and over it a first token, is told of as far from it;
+first tokens are spread wider.
+"""
+
+
+def far_text(
+    speed: float | None,
+    usual_speed: float | None,
+    *,
+    ttft_s: float | None,
+    usual_ttft_s: float | None,
+) -> str:
+    """Return how a run lies far from the medians beside it; empty where it does not."""
+    if speed is not None and usual_speed is not None and speed * FAR_SPEED < usual_speed:
+        return f"{speed_text(speed)} tokens/s, its median is {speed_text(usual_speed)}"
+    if ttft_s is not None and usual_ttft_s is not None and ttft_s > usual_ttft_s * FAR_TTFT:
+        usual = seconds_text(usual_ttft_s)
+        return f"first token after {seconds_text(ttft_s)}, its median is {usual}"
+    return ""

@@ -166,7 +166,7 @@ def test_what_the_centre_does_not_know_is_refused_with_what_it_knows(call, words
 
 def test_the_token_of_this_machines_stack_is_used_where_none_is_set(call, pool, token, tmp_path):
     without = call(ENDPOINT, "--from", "eu-west", PACEWATCH_ADMIN_TOKEN="")
-    (tmp_path / "run-token").write_text(token)
+    (tmp_path / "admin-token").write_text(token)
     with worker(pool):
         found = call(ENDPOINT, "--from", "eu-west", PACEWATCH_ADMIN_TOKEN="")
 

@@ -79,3 +79,48 @@ def test_a_parallel_board_shows_what_all_requests_get_and_how_much_slower_each_i
 )
 def test_a_clock_is_told_as_ahead_or_behind(offset_s, text):
     assert status_screen.clock_text(offset_s) == text
+
+
+SINCE = "2026-12-02T11:00:00Z"
+
+
+def believed(verdict, **times):
+    told = {"first_token_times": None, "output_speed_times": None} | times
+    return {"verdict": verdict, "since": SINCE, **told}
+
+
+def with_verdict(verdict, of="cerebras/gpt-oss-120b", **latest):
+    found = document("board.json")
+    for model in found["models"]:
+        for endpoint in model["endpoints"]:
+            if endpoint["endpoint"] == of:
+                endpoint["verdict"] = verdict
+                for series in endpoint["series"]:
+                    series["regions"]["eu-west"]["latest"].update(latest)
+    return board_text(140, models=found["models"])
+
+
+@pytest.mark.parametrize(
+    ("verdict", "text"),
+    [
+        (believed("slow", output_speed_times=2.12, first_token_times=1.01), "output 2.1x slower"),
+        (believed("not_served"), "not served for 60 min"),
+        (believed("silent"), "silent for 60 min"),
+        (believed("learning"), "learning"),
+    ],
+)
+def test_a_line_tells_what_is_believed(verdict, text):
+    line = next(line for line in with_verdict(verdict).splitlines() if "cerebras" in line)
+
+    assert text in line
+    assert not line.endswith(" ok")
+
+
+def test_a_latest_run_far_from_its_median_is_marked_as_on_the_page():
+    line = next(
+        line
+        for line in with_verdict(None, output_tokens_per_s=240.0).splitlines()
+        if "cerebras" in line
+    )
+
+    assert "latest run in eu-west: 240 tokens/s" in line
