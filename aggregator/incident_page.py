@@ -215,6 +215,8 @@ def _run_state(run: ConfirmingRun) -> str:
 
 
 def _steps(one: Incident) -> Iterator[str]:
+    if one.endpoints:
+        yield f"pacewatch evidence --incident {one.incident_id}"
     if not one.is_open:
         return
     if one.acknowledged_at is None:

@@ -98,7 +98,7 @@ def _line(endpoint: BoardEndpoint, board: Board) -> FigureLine:
     return figure_line(
         facts.endpoint,
         series.pooled,
-        remarks_of(facts, series, board.at, endpoint.changes),
+        remarks_of(facts, series, board.at, endpoint.changes, endpoint.believed.get("")),
         board.at,
         _address(endpoint),
     )

@@ -64,13 +64,14 @@ def measure(store: Store, *, runs: int, count: int, seed: int) -> dict[str, floa
             took[way].append(timed(lambda: replay(store, statements)))  # noqa: B023
         elif way == "transaction":
             read = [read_pushed(raw, region_of(batch)) for raw in batch]
-            took[way].append(timed(lambda: _take_in(store, read)))  # noqa: B023
+            took[way].append(timed(lambda: transaction(store, read)))  # noqa: B023
         else:
             took[way].append(timed(lambda: push(store, batch)))  # noqa: B023
     return {way: statistics.median(found) for way, found in took.items()}
 
 
-def _take_in(store: Store, read: Sequence[Any]) -> None:
+def transaction(store: Store, read: Sequence[Any]) -> None:
+    """Take in records that were read, in one transaction."""
     with store.pool.connection() as connection:
         ingest.take_in(connection, read, now=store.now, window=WINDOW)
 

@@ -52,6 +52,7 @@ def test_an_incidents_page_says_what_how_much_since_when_and_whose_fault(client,
     assert "against connect times are as always" in text
     assert "2026-12-02 11:15:00 UTC" in text
     assert f"pacewatch incidents ack {ids['halved']}" in text
+    assert f"pacewatch evidence --incident {ids['halved']}" in text
     assert 'href="/endpoints/groq/gpt-oss-120b"' in source
     assert len(re.findall(r'href="/runs/[0-9a-f-]{36}"', source)) == 2
     assert "Simulated." in text

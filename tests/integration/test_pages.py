@@ -14,7 +14,9 @@ from support.servers import fresh_database
 from support.timings import make_chunks, make_timing
 
 from aggregator.api.app import create_app
+from aggregator.board import Filter, read_board
 from aggregator.endpoint_page import endpoint_page
+from aggregator.model_page import model_page
 from aggregator.one_endpoint import read_endpoint
 from aggregator.partitions import drop_old_days
 from pacewatch.words.flag import Flag
@@ -257,8 +259,12 @@ def test_a_verdict_and_the_incidents_of_an_endpoint_are_told(pool):
             )
         insert_incident(connection, endpoint, since=NOON - timedelta(minutes=20))
         found = read_endpoint(connection, board_fleet(), endpoint, ("short", Load.SINGLE), NOON)
+        asked = Filter(models=frozenset({"gpt-oss-120b"}), loads=frozenset({"single"}))
+        board = read_board(connection, board_fleet(), asked, NOON)
     assert found is not None
 
+    model = model_page(board, "gpt-oss-120b", board_fleet(), "short", Load.SINGLE)
+    assert model.lines[0].remarks[0].text.startswith("slow for 20 min")
     page = endpoint_page(found, board_fleet(), "short", Load.SINGLE)
     told = "slow for 20 min: output 2.0 times slower than usual"
     assert page.verdict is not None
