@@ -22,6 +22,7 @@ from aggregator.detect.watch import Change, Watch
 from aggregator.fleet_file import Orders
 from aggregator.follow import Case, follow
 from aggregator.incidents import close_lasting
+from aggregator.quiet import read_multiplier
 from aggregator.ruling import rules_of
 from aggregator.silence import Silent, find_silent
 from aggregator.surroundings import Surroundings
@@ -98,7 +99,8 @@ class Bench:
             held = _rows(connection, "lock_judgement", endpoint=endpoint.id)
             if not held:
                 return None
-            watch = watch_of(held[0]["state"], rules_of(self.orders, endpoint.id))
+            rules = rules_of(self.orders, endpoint.id, read_multiplier(connection))
+            watch = watch_of(held[0]["state"], rules)
             rows = _rows(connection, "select_unjudged", endpoint=endpoint.id, most=MOST_RUNS)
             changes = watch.take(_evidence(connection, endpoint.id, rows), now.timestamp())
             self.surroundings.flagged |= {

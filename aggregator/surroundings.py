@@ -3,30 +3,25 @@
 Read once a tick and only where a trouble is to be sorted.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from math import log
 from typing import Any
 
 from aggregator.db import Connection, queries
-from aggregator.detect.regions import compare_regions, median_z
-from aggregator.detect.scope import BAR, Around, Attribution, bar_of, classify
+from aggregator.detect.others import OTHERS_S, Others, Points, look_around, others_of
+from aggregator.detect.scope import Around, Attribution, classify
 from aggregator.detect.standing import Met
-from aggregator.detect.watch import Recent, Watch
+from aggregator.detect.watch import Watch
 from aggregator.fleet_file import Orders
 from aggregator.reading import unpacked
 from pacewatch.words.endpoint import Endpoint
 from pacewatch.words.figures import percentile
 from pacewatch.words.verdict import Trouble
 
-OTHERS_S = 3 * 3600
-"""Of other endpoints the runs of so long are looked at, seconds of a whole day."""
-
 NETWORK_RUNS = 12
 """Runs whose round trips are compared, of before as many."""
-
-Points = Mapping[str, Sequence[Recent]]
-"""Latest runs by region."""
 
 
 class Surroundings:
@@ -45,18 +40,10 @@ class Surroundings:
         """Return whose fault a trouble looks like, and the region that has it worst."""
         if met.trouble in (Trouble.QUOTA, Trouble.GONE):
             return classify(Around(trouble=met.trouble)), met.region
-        mine = compare_regions(watch, met)
-        suspect = mine.suspect
         others = self._others(connection, endpoint, met, watch)
-        slow, probed = _providers(others, bar_of([mine.zs.get(suspect, 0.0)]))
-        around = Around(
-            trouble=met.trouble,
-            suspect_z=[mine.zs[suspect]] if suspect in mine.zs else (),
-            other_regions_z=mine.others,
-            regions=len(watch.rules.regions),
-            others_z=[_excess(zs, suspect) for _, zs in others if suspect in zs],
-            providers_slow=slow,
-            providers=probed,
+        around, suspect = look_around(watch, met, others)
+        around = replace(
+            around,
             network_z=self._network(connection, endpoint.id, suspect, met.since),
             prober_suspect=suspect in self.doubted,
             identity_changed=self._has_changed(connection, endpoint.id, met.since),
@@ -68,9 +55,7 @@ class Surroundings:
         if self._recent is not None:
             self._recent[endpoint] = {region: tuple(p) for region, p in watch.recent.items()}
 
-    def _others(
-        self, connection: Connection, endpoint: Endpoint, met: Met, watch: Watch
-    ) -> list[tuple[str, dict[str, float]]]:
+    def _others(self, connection: Connection, endpoint: Endpoint, met: Met, watch: Watch) -> Others:
         """Return of each other provider's endpoints the provider and the z of each region."""
         if self._recent is None:
             self._recent = {
@@ -78,13 +63,7 @@ class Surroundings:
                 for row in connection.execute(queries("judge")["select_recent"])
             }
         after = max(met.since, self.now.timestamp() - watch.rules.scaled(OTHERS_S))
-        found = []
-        for other in self.orders.fleet.endpoints:
-            if other.provider != endpoint.provider and other.id in self._recent:
-                points = self._recent[other.id]
-                zs = {r: median_z(points.get(r, ()), met.trouble, after) for r in points}
-                found.append((other.provider, {r: z for r, z in zs.items() if z is not None}))
-        return found
+        return others_of(self.orders.fleet.endpoints, self._recent, endpoint, met, after)
 
     def _network(
         self, connection: Connection, endpoint: str, region: str, since: float
@@ -119,25 +98,6 @@ class Surroundings:
             {"endpoint": endpoint, "since": datetime.fromtimestamp(since, UTC) - lead},
         ).fetchone()
         return row is not None
-
-
-def _excess(zs: Mapping[str, float], region: str) -> float:
-    """Return how much slower an endpoint is from a region than from its others."""
-    elsewhere = percentile((z for other, z in zs.items() if other != region), 0.5)
-    return zs[region] - (elsewhere or 0.0)
-
-
-def _providers(others: Iterable[tuple[str, Mapping[str, float]]], bar: float) -> tuple[int, int]:
-    """Return how many other providers are slow from every region, and how many were probed."""
-    found: dict[str, dict[str, list[float]]] = {}
-    for provider, zs in others:
-        for region, z in zs.items():
-            found.setdefault(provider, {}).setdefault(region, []).append(z)
-    slow = sum(
-        all((percentile(zs, 0.5) or 0.0) > max(bar, BAR) for zs in regions.values())
-        for regions in found.values()
-    )
-    return slow, len(found)
 
 
 def _path(record: Mapping[str, Any]) -> tuple[float | None, float | None]:

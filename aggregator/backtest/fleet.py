@@ -1,45 +1,16 @@
 """Calibration of a fleet on its own quiet weeks, and what came of it in the weeks after. Seeded."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from aggregator.backtest.play import Rate
 from aggregator.backtest.study import WARM_H, play_of
+from aggregator.backtest.tallest import Tallest
 from aggregator.detect.calibrate import allowed_in, multiplier_of
-from aggregator.detect.chart import SLOW_CHARTS
-from aggregator.detect.evidence import Evidence
 from aggregator.detect.rules import make_rules
-from aggregator.detect.suspicion import Order, Suspicion
-from aggregator.detect.watch import POOLED, Change, Turn, Watch
+from aggregator.detect.watch import POOLED, Turn, Watch
 
 WEEK_H = 7 * 24.0
-
-
-@dataclass(slots=True)
-class Tallest:
-    """A muted watch that notes how high its charts of all regions go each day."""
-
-    watch: Watch
-    days: dict[int, float] = field(default_factory=dict)
-    """By day the greatest share of a threshold."""
-
-    @property
-    def suspicion(self) -> Suspicion | None:
-        """Return the watch's."""
-        return self.watch.suspicion
-
-    def take(self, runs: Sequence[Evidence], now: float) -> list[Change]:
-        """Take runs in."""
-        changes = self.watch.take(runs, now)
-        charts, level = self.watch.charts[POOLED], self.watch.rules.pooled
-        share = max(charts[chart].s / level[chart] for chart in SLOW_CHARTS)
-        day = int(now / 86_400)
-        self.days[day] = max(self.days.get(day, 0.0), share)
-        return changes
-
-    def orders(self, now: float, allowed: int) -> list[Order]:
-        """Return the watch's."""
-        return self.watch.orders(now, allowed)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

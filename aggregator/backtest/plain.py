@@ -10,6 +10,8 @@ from pacewatch.words.figures import percentile
 from pacewatch.words.slot import Load
 
 WINDOW_S = 72 * 3600.0
+THRESHOLD = "72-h median 1.4 times the one before"
+REGIONS = "half of the regions over 3 times"
 FIGURES = (Chart.TTFT, Chart.SPEED)
 
 
@@ -28,13 +30,14 @@ class Threshold:
     """The median of the last 72 hours is so many times that of the 72 hours before."""
 
     times: float = 1.4
+    window_s: float = WINDOW_S
     runs: list[tuple[float, float | None, float | None]] = field(default_factory=list)
     above: set[Chart] = field(default_factory=set)
 
     def take(self, runs: list[Evidence], now: float) -> list[Change]:
         """Take runs in; return the alarms that begin."""
         self.runs += [(run.at, *slowness_of(run)) for run in runs if run.load is Load.SINGLE]
-        while self.runs and self.runs[0][0] < now - 2 * WINDOW_S:
+        while self.runs and self.runs[0][0] < now - 2 * self.window_s:
             self.runs.pop(0)
         found = []
         for place, chart in enumerate(FIGURES, 1):
@@ -47,8 +50,8 @@ class Threshold:
 
     def _is_above(self, place: int, now: float) -> bool:
         values = [(run[0], v) for run in self.runs if (v := run[place]) is not None]
-        new = percentile((v for at, v in values if at > now - WINDOW_S), 0.5)
-        old = percentile((v for at, v in values if at <= now - WINDOW_S), 0.5)
+        new = percentile((v for at, v in values if at > now - self.window_s), 0.5)
+        old = percentile((v for at, v in values if at <= now - self.window_s), 0.5)
         return new is not None and old is not None and new > self.times * old
 
     def orders(self, now: float, allowed: int) -> list[Order]:
@@ -64,6 +67,7 @@ class Regions:
 
     regions: int
     times: float = 3.0
+    window_s: float = WINDOW_S
     runs: dict[str, list[tuple[float, float, float]]] = field(default_factory=dict)
     over: dict[str, Chart | None] = field(default_factory=dict)
     alarmed: bool = False
@@ -92,7 +96,7 @@ class Regions:
             if usual is not None and value > self.times * usual:
                 found = FIGURES[place - 1]
         kept.append((run.at, ttft, slowness))
-        while kept[0][0] < run.at - WINDOW_S:
+        while kept[0][0] < run.at - self.window_s:
             kept.pop(0)
         return found
 

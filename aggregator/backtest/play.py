@@ -76,6 +76,8 @@ def schedule(rate: Rate, start_h: float, end_h: float) -> Iterator[Planned]:
 def _spread(  # noqa: PLR0913 - a span of one kind of run
     rate: Rate, a_day: int, load: Load, shift: float, start_h: float, end_h: float
 ) -> Iterator[Planned]:
+    if not a_day:
+        return
     step = 24 / a_day / rate.regions
     k = int(start_h / step)
     while (hour := (k + shift) * step) < end_h:

@@ -8,6 +8,7 @@ from math import log
 from random import Random
 
 from aggregator.backtest.noise import NOISE, Noise, World
+from aggregator.backtest.plain import REGIONS, THRESHOLD, Regions, Threshold
 from aggregator.backtest.play import Play, Rate, Rule
 from aggregator.backtest.trouble import Injected
 from aggregator.detect.regions import compare_regions
@@ -37,6 +38,7 @@ TROUBLES: dict[str, Injected] = {
         Injected(name="60 % rate-limited", limited=0.6),
         Injected(name="model retired", gone=True),
         Injected(name="TTFT five times, one region", ttft=5.0, one_region=True),
+        Injected(name="speed halved, one region", speed=0.5, one_region=True),
     )
 }
 
@@ -46,6 +48,14 @@ RuleMaker = Callable[[Rate], Rule]
 def watch_for(rate: Rate) -> Watch:
     """Return the rule with its thresholds for that rate."""
     return Watch(make_rules(rate.names, runs_a_day=rate.runs_a_day))
+
+
+RULES: dict[str, RuleMaker] = {
+    "the rule": watch_for,
+    THRESHOLD: lambda rate: Threshold(),
+    REGIONS: lambda rate: Regions(regions=rate.regions),
+}
+"""The rule and simpler ones, played over the same histories."""
 
 
 def play_of(rate: Rate, seed: int, make: RuleMaker = watch_for, noise: Noise = NOISE) -> Play:

@@ -75,6 +75,11 @@ def classify(around: Around) -> Attribution:
 
 def _by_regions(around: Around) -> Attribution:
     network_worse = around.network_z is not None and around.network_z > WORSE_NETWORK
+    shared = percentile(around.other_regions_z, 0.5)
+    if shared is not None and shared > bar_of(around.suspect_z):
+        if around.identity_changed:
+            return _named(Blame.MODEL, "what answers has changed", "other regions see it too")
+        return _named(Blame.PROVIDER, f"other regions see it too (median z {shared:.2f})")
     if _region_is_slow(around):
         what = "most other endpoints of the region are slow too"
         blame, paths = Blame.PROBER, "round trips and connects are as always"
@@ -86,13 +91,8 @@ def _by_regions(around: Around) -> Attribution:
         return _named(
             blame, "other endpoints are well", against="or the path to it: one region cannot tell"
         )
-    shared = percentile(around.other_regions_z, 0.5)
     if shared is None:
         return _named(Blame.UNKNOWN, "no other region has tested it")
-    if shared > bar_of(around.suspect_z):
-        if around.identity_changed:
-            return _named(Blame.MODEL, "what answers has changed", "other regions see it too")
-        return _named(Blame.PROVIDER, f"other regions see it too (median z {shared:.2f})")
     against = "round trips are as always" if not network_worse else None
     return _named(
         Blame.REGION_PATH, f"other regions are well (median z {shared:.2f})", against=against

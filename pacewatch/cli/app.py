@@ -39,6 +39,7 @@ COMMAND_FILES = (
     "check",
     "probe",
     "calibrate",
+    "backtest",
     "read",
     "incidents",
     "silence",

@@ -1,6 +1,7 @@
-"""`calibrate`: how exact this host's timings are."""
+"""`calibrate`: how exact this host's timings are, or how still the fleet is."""
 
 import asyncio
+import os
 import tempfile
 import time
 from collections.abc import Callable
@@ -18,7 +19,10 @@ ROOM_S = 120.0
 """How long a run that is on this host is waited for, seconds."""
 
 _SECONDS = typer.Option(1.0, min=0.1, max=20, help="How long each of the twelve plays streams.")
-_JSON = typer.Option(False, "--json", help="Print the errors as JSON.")
+_JUDGING = typer.Option(
+    False, "--judging", help="Set the thresholds of judging by the fleet's own quiet time instead."
+)
+_JSON = typer.Option(False, "--json", help="Print JSON.")
 
 
 def add_to(app: typer.Typer) -> None:
@@ -26,11 +30,47 @@ def add_to(app: typer.Typer) -> None:
     app.command()(calibrate)
 
 
-def calibrate(seconds: float = _SECONDS, as_json: bool = _JSON) -> None:
+def calibrate(seconds: float = _SECONDS, judging: bool = _JUDGING, as_json: bool = _JSON) -> None:
     """Measure streams whose sends are known, on the loopback, and show how far off this host is.
 
+    With --judging: replay the centre's stored quiet time, show how often it would have paged, and
+    store what the thresholds are multiplied by, so that the budget of false pages holds.
     Exit code 0: within the limits. 1: over one, or it could not be done. 2: wrong use.
     """
+    if judging:
+        _calibrate_judging(as_json=as_json)
+    else:
+        _calibrate_host(seconds, as_json=as_json)
+
+
+def _calibrate_judging(*, as_json: bool) -> None:
+    from datetime import UTC, datetime
+
+    from aggregator import db, quiet
+    from aggregator.fleet_file import orders_of
+    from aggregator.settings import read_database_url
+    from pacewatch.cli import quiet_screen, render
+    from pacewatch.config import config_path, load_fleet
+
+    orders = orders_of(load_fleet(config_path(os.environ), os.environ))
+    now = datetime.now(UTC)
+    with db.connect(read_database_url()) as connection, render.progress() as tell:
+        db.require_store(connection, orders.fleet.simulated)
+        tell("Replaying what is stored ...")
+        before = quiet.read_multiplier(connection)
+        found = quiet.calibrate(connection, orders, now)
+        if found.multiplier is not None:
+            quiet.store(connection, found, now)
+    told = quiet_screen.document(found, before=before)
+    if as_json:
+        render.show_json(told)
+    else:
+        render.show(*quiet_screen.parts(told))
+    if found.multiplier is None:
+        raise typer.Exit(1)
+
+
+def _calibrate_host(seconds: float, *, as_json: bool) -> None:
     from pacewatch.cli.calibrate_screen import document, screen
     from pacewatch.cli.render import screen_width, show, show_json
     from probe.reading import Reading

@@ -61,6 +61,13 @@ def span_text(seconds: float) -> str:
     return f"{seconds:,.0f} s"
 
 
+def hours_text(hours: float | None) -> str:
+    """Return a time to find trouble: `26 min`, `4.1 h`; None: over two days."""
+    if hours is None:
+        return ">48 h"
+    return f"{hours:.1f} h" if hours >= 2 else f"{hours * 60:.0f} min"
+
+
 def plural(count: int, noun: str) -> str:
     """Return a count with its noun, in the plural where there is not exactly one."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

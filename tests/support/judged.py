@@ -7,8 +7,9 @@ from random import Random
 from aggregator.backtest.noise import World
 from aggregator.backtest.play import Play, Rate
 from aggregator.detect.evidence import Evidence
-from aggregator.detect.rules import Limits, make_rules
+from aggregator.detect.rules import make_rules
 from aggregator.detect.watch import Watch
+from pacewatch.words.judging import Limits
 
 HOUR_S = 3600.0
 REGIONS = ("r00", "r01", "r02")

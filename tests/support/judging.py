@@ -27,7 +27,7 @@ TABLES = (
     "slot, endpoint_version, endpoint, series, series_stat, run, timing, timeline, unrun,"
     " place_counter, outcome_counter, missed_counter, worker, unjudged, judgement, verdict,"
     " incident, incident_endpoint, incident_event, confirm_order, advisory, provider_change,"
-    " answered, silence, notice"
+    " answered, silence, notice, calibration"
 )
 
 

@@ -128,4 +128,12 @@ create table confirm_order (
 create index confirm_order_incident on confirm_order (incident_id);
 create index confirm_order_at on confirm_order (ordered_at);
 
+-- what the fleet's own quiet time made of the thresholds; the latest counts
+create table calibration (
+    calibrated_at timestamptz primary key,
+    multiplier float8 not null,          -- of the thresholds of slow charts
+    quiet_days float8 not null,          -- days of an endpoint that it stands on
+    false_pages_a_month float8 not null  -- that were allowed
+);
+
 alter table store add column judged_at timestamptz; -- the latest finished tick of the judge

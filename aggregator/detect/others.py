@@ -1,0 +1,74 @@
+"""What the rest of a fleet tells of a trouble: other providers' endpoints, by region. Pure."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from aggregator.detect.regions import compare_regions, median_z
+from aggregator.detect.scope import BAR, Around, bar_of
+from aggregator.detect.standing import Met
+from aggregator.detect.watch import Recent, Watch
+from pacewatch.words.endpoint import Endpoint
+from pacewatch.words.figures import percentile
+
+OTHERS_S = 3 * 3600
+"""Of other endpoints the runs of so long are looked at, seconds of a whole day."""
+
+Points = Mapping[str, Sequence[Recent]]
+"""Latest runs of an endpoint by region."""
+
+Others = Sequence[tuple[str, Mapping[str, float]]]
+"""Provider and z by region, of one endpoint each."""
+
+
+def others_of(
+    endpoints: Iterable[Endpoint],
+    recent: Mapping[str, Points],
+    endpoint: Endpoint,
+    met: Met,
+    after: float,
+) -> Others:
+    """Return what the endpoints of other providers have found after a moment, on that trouble."""
+    found = []
+    for other in endpoints:
+        if other.provider != endpoint.provider and other.id in recent:
+            points = recent[other.id]
+            zs = {r: median_z(points.get(r, ()), met.trouble, after) for r in points}
+            found.append((other.provider, {r: z for r, z in zs.items() if z is not None}))
+    return found
+
+
+def look_around(watch: Watch, met: Met, others: Others) -> tuple[Around, str]:
+    """Return what runs tell around a trouble, and the region that has it worst; the network, our
+    workers and what the provider changed are not in it.
+    """
+    mine = compare_regions(watch, met)
+    suspect = mine.suspect
+    slow, probed = _providers(others, bar_of([mine.zs.get(suspect, 0.0)]))
+    around = Around(
+        trouble=met.trouble,
+        suspect_z=[mine.zs[suspect]] if suspect in mine.zs else (),
+        other_regions_z=mine.others,
+        regions=len(watch.rules.regions),
+        others_z=[_excess(zs, suspect) for _, zs in others if suspect in zs],
+        providers_slow=slow,
+        providers=probed,
+    )
+    return around, suspect
+
+
+def _excess(zs: Mapping[str, float], region: str) -> float:
+    """Return how much slower an endpoint is from a region than from its others."""
+    elsewhere = percentile((z for other, z in zs.items() if other != region), 0.5)
+    return zs[region] - (elsewhere or 0.0)
+
+
+def _providers(others: Others, bar: float) -> tuple[int, int]:
+    """Return how many other providers are slow from every region, and how many were probed."""
+    found: dict[str, dict[str, list[float]]] = {}
+    for provider, zs in others:
+        for region, z in zs.items():
+            found.setdefault(provider, {}).setdefault(region, []).append(z)
+    slow = sum(
+        all((percentile(zs, 0.5) or 0.0) > max(bar, BAR) for zs in regions.values())
+        for regions in found.values()
+    )
+    return slow, len(found)

@@ -1,0 +1,154 @@
+"""The tables: quiet time, delays, simpler rules, classes, long slowdowns, calibration."""
+
+from collections.abc import Iterable, Mapping
+
+from aggregator.backtest.fleet import calibrate_fleet
+from aggregator.backtest.play import Rate
+from aggregator.backtest.study import (
+    RULES,
+    Found,
+    find_all,
+    last,
+    name_all,
+    quiet,
+    starts,
+    summary,
+)
+from aggregator.backtest.trouble import Injected
+from benchmarks.judging.page import Section, poisson, seeds_text
+from pacewatch.words.figures import percentile
+from pacewatch.words.text import hours_text
+
+SCHEDULED = {f"{n} region" + ("s" if n > 1 else ""): Rate(regions=n) for n in (1, 3, 8, 20)}
+SENTINELS = {"3 regions, sentinels": Rate(regions=3, sentinel_s=300)}
+RATES = SCHEDULED | SENTINELS
+
+SLOW = ("speed halved", "speed to a third", "TTFT five times", "TTFT twice", "speed x0.7")
+REST = ("outage, refusing", "outage, hanging", "60 % rate-limited", "TTFT five times, one region")
+
+TARGETS = (
+    ("3 regions", "speed halved", 4.6, 9.0),
+    ("8 regions", "speed halved", 2.5, 4.2),
+    ("20 regions", "speed halved", 1.9, 3.1),
+    ("3 regions", "TTFT five times", 3.9, 5.0),
+    ("3 regions", "outage, refusing", 0.9, 2.0),
+    ("3 regions, sentinels", "outage, refusing", 5 / 60, None),
+    ("3 regions, sentinels", "outage, hanging", 9 / 60, None),
+    ("3 regions, sentinels", "TTFT five times", 45 / 60, None),
+    ("3 regions, sentinels", "speed to a third", 30 / 60, None),
+    ("3 regions, sentinels", "speed halved", 75 / 60, None),
+)
+"""Median and 90 %, hours."""
+
+Delays = Mapping[str, Mapping[str, list[Found]]]
+"""By rate and trouble."""
+
+
+def tell_quiet(seeds: range, years: float) -> list[Section]:
+    """Return the false alarms of so many years of an endpoint at each rate."""
+    days = max(20, int(years * 365.25 / len(seeds)))
+    section = Section("quiet time", f"{seeds_text(seeds)}, {days} days of each")
+    section.head(
+        *("endpoint", "endpoint years", "false-alarm days a year (95 %)"),
+        *("of all regions, which may page (95 %)", "extra requests"),
+    )
+    for name, rate in RATES.items():
+        found = quiet(rate, seeds, days)
+        cells = [
+            f"{count / found.years:.2f} ({low / found.years:.2f} to {high / found.years:.2f})"
+            for count in (found.days_alarmed, found.days_pooled)
+            for low, high in [poisson(count)]
+        ]
+        section.row(name, f"{found.years:.1f}", *cells, f"{found.extra_share:.1%}")
+    return [section]
+
+
+def tell_delays(seeds: range, starts_each: int) -> list[Section]:
+    """Return how soon troubles are found, and which targets are met."""
+    section = Section(
+        "delays",
+        f"{seeds_text(seeds, starts_each)}: median / 90 % / longest / not within a day",
+    )
+    section.head("trouble", *RATES)
+    found = {name: find_all(rate, SLOW + REST, seeds, starts_each) for name, rate in RATES.items()}
+    for trouble in SLOW + REST:
+        section.row(trouble, *(_cell(found[name][trouble]) for name in RATES))
+    return [section, _targets(found, seeds, starts_each)]
+
+
+def _cell(found: Iterable[Found]) -> str:
+    middle, late, longest, missed = summary(list(found))
+    told = [hours_text(middle), hours_text(late), hours_text(None if longest >= 48 else longest)]
+    return " / ".join([*told, f"{missed:.0%}"])
+
+
+def _targets(found: Delays, seeds: range, starts_each: int) -> Section:
+    section = Section("targets", seeds_text(seeds, starts_each))
+    section.head("rate", "trouble", "asked: median / 90 %", "found", "met")
+    for name, trouble, middle, late in TARGETS:
+        has = summary(found[name][trouble])
+        met = has[0] is not None and has[0] <= middle
+        met = met and (late is None or (has[1] is not None and has[1] <= late))
+        asked = hours_text(middle) + ("" if late is None else f" / {hours_text(late)}")
+        told = f"{hours_text(has[0])} / {hours_text(has[1])}"
+        section.row(name, trouble, asked, told, "yes" if met else "no")
+    return section
+
+
+def tell_plain(seeds: range, starts_each: int) -> list[Section]:
+    """Return what simpler rules do with three regions."""
+    rate = Rate(regions=3)
+    section = Section(
+        "beside simpler rules",
+        f"3 regions, {seeds_text(seeds, starts_each)}: median / 90 % / longest / not within a day",
+    )
+    section.head("rule", "false-alarm days a year", *SLOW[:4])
+    for name, make in RULES.items():
+        calm = quiet(rate, seeds, 120, make)
+        found = find_all(rate, SLOW[:4], seeds, starts_each, make)
+        alarms = f"{calm.days_alarmed / calm.years:.1f}"
+        section.row(name, alarms, *(_cell(found[t]) for t in SLOW[:4]))
+    return [section]
+
+
+def tell_classes(seeds: range, starts_each: int) -> list[Section]:
+    """Return how often the class is right."""
+    rates = {name: SCHEDULED[name] for name in ("3 regions", "8 regions", "20 regions")}
+    section = Section("class named right", f"20 other endpoints, {seeds_text(seeds, starts_each)}")
+    section.head("trouble", *rates)
+    named = {name: name_all(rate, seeds, starts_each) for name, rate in rates.items()}
+    for trouble in named["3 regions"]:
+        section.row(trouble, *("{} of {}".format(*named[name][trouble]) for name in rates))
+    return [section]
+
+
+def tell_lasting(seeds: range) -> list[Section]:
+    """Return whether a long slowdown is called ok, and how soon its end is."""
+    section = Section("slowdowns of six days", seeds_text(seeds, 1))
+    section.head("rate", "trouble", "found", "called ok", "end told after, median")
+    for name in ("3 regions", "8 regions"):
+        for trouble in (Injected(name="speed halved", speed=0.5), Injected(name="TTFT x5", ttft=5)):
+            ends = [
+                end
+                for seed in seeds
+                for play, hour in starts(SCHEDULED[name], seed, 1)
+                if (end := last(play, hour, trouble, 6)) is not None
+            ]
+            recovery = percentile((e.recovery_h or 96 for e in ends), 0.5)
+            called_ok = sum(e.called_ok for e in ends)
+            section.row(name, trouble.name, len(ends), called_ok, hours_text(recovery))
+    return [section]
+
+
+def tell_calibration(first: int) -> list[Section]:
+    """Return what calibration on eight quiet weeks makes of the eight weeks after them."""
+    section = Section("calibration", f"3 regions, one false page a month, seeds from {first} on")
+    section.head(
+        "endpoints", "thresholds times", "allowed in eight weeks", "pages of the next eight"
+    )
+    for endpoints in (5, 10, 20, 40):
+        seeds = range(first, first + endpoints)
+        first += endpoints
+        done = calibrate_fleet(Rate(regions=3), seeds, 8)
+        section.row(endpoints, f"{done.multiplier:.2f}", f"{done.allowed:.1f}", done.pages)
+    return [section]

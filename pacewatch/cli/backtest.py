@@ -1,0 +1,104 @@
+"""`backtest`: the rules that judge over stored history, or over generated ones."""
+
+import os
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from aggregator.backtest.replay import Replay
+    from aggregator.fleet_file import Orders
+
+
+def add_to(app: typer.Typer) -> None:
+    """Mount this file's command."""
+    app.command()(backtest)
+
+
+def backtest(
+    since: Annotated[
+        str, typer.Option(help="From when on: 30d, 12h, 2026-12-01, or a moment of RFC 3339.")
+    ] = "30d",
+    synthetic: Annotated[
+        bool, typer.Option("--synthetic", help="Over generated histories; no store is needed.")
+    ] = False,
+    seed: Annotated[int, typer.Option(min=0, help="Of the generated histories.")] = 1000,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Say what would have been paged, and when, had today's rules judged what is stored.
+
+    Simpler rules stand beside it. It needs the centre's environment and changes nothing.
+    """
+    from pacewatch.cli import backtest_screen, render
+
+    with render.progress() as tell:
+        told = _generated(seed, tell) if synthetic else _stored(since, tell)
+    if as_json:
+        render.show_json(told)
+    elif synthetic:
+        render.show(*backtest_screen.synthetic_parts(told))
+    else:
+        render.show(*backtest_screen.parts(told))
+
+
+def _generated(seed: int, tell: "Callable[[str], None]") -> dict[str, Any]:
+    from dataclasses import asdict
+
+    from aggregator.backtest import synthetic
+
+    return {
+        "seed": seed,
+        "regions": synthetic.RATE.regions,
+        "quiet": [asdict(one) for one in synthetic.calms(seed, tell)],
+        "troubles": [asdict(one) for one in synthetic.delays(seed, tell)],
+    }
+
+
+def _stored(since: str, tell: "Callable[[str], None]") -> dict[str, Any]:
+    from aggregator import db
+    from aggregator.fleet_file import orders_of
+    from aggregator.settings import read_database_url
+    from pacewatch.cli import backtest_screen
+    from pacewatch.cli.export import moment_of
+    from pacewatch.config import config_path, load_fleet
+    from pacewatch.words.errors import SettingsError
+
+    now = datetime.now(UTC)
+    faults: list[str] = []
+    begin = moment_of(since, now, "--since", faults)
+    if faults:
+        raise SettingsError(faults)
+    orders = orders_of(load_fleet(config_path(os.environ), os.environ))
+    with db.connect(read_database_url()) as connection:
+        db.require_store(connection, orders.fleet.simulated)
+        replay, runs = _play(connection, orders, begin, now, tell)
+    return backtest_screen.document(orders, replay, runs=runs, since=begin, until=now)
+
+
+def _play(
+    connection: Any,
+    orders: "Orders",
+    since: datetime,
+    until: datetime,
+    tell: "Callable[[str], None]",
+) -> "tuple[Replay, int]":
+    """Return what the rules made of it, and how many runs lie in the time that is told of."""
+    from aggregator.backtest.replay import replay_of
+    from aggregator.history import read_history
+    from aggregator.quiet import LEARNT_DAYS, read_multiplier
+    from aggregator.ruling import rules_of
+
+    fleet = orders.fleet
+    multiplier = read_multiplier(connection)
+    rules = {e.id: rules_of(orders, e.id, multiplier) for e in fleet.endpoints}
+    replay, runs = replay_of(fleet.endpoints, rules), 0
+    start = since - timedelta(seconds=LEARNT_DAYS * fleet.schedule.day_s)
+    for told in read_history(connection, fleet, sorted(rules), start, until):
+        at = datetime.fromtimestamp(told.evidence.at, UTC)
+        replay.take(told.endpoint, told.evidence, told.received_at.timestamp())
+        runs += at >= since
+        tell(f"{at:%Y-%m-%d %H:%M}, {runs:,} runs")
+    return replay, runs
