@@ -33,7 +33,7 @@ def book(pool: Pool, fleet: Fleet, now: datetime) -> int:
         connection.execute(named["give_up_unknown"], {"channels": channels, "now": now})
         if not channels:
             return 0
-        incidents = read_incidents(connection)
+        incidents = read_incidents(connection, now)
         told = read_told(connection, [incident.id for incident in incidents])
         silences = read_silences(connection, now)
         return sum(
@@ -88,9 +88,12 @@ def _due(  # noqa: PLR0913 - what `due` asks, and the fleet
     return due(incident, channel, told, now, silenced=silenced, hour_s=hour_s)
 
 
-def read_incidents(connection: Connection, only: int | None = None) -> list[Incident]:
+def read_incidents(
+    connection: Connection, now: datetime, only: int | None = None
+) -> list[Incident]:
     """Return the incidents of which something may be due; or that one, whatever its state."""
-    rows = connection.execute(queries("notify")["select_incidents"], {"incident": only})
+    values = {"incident": only, "now": now}
+    rows = connection.execute(queries("notify")["select_incidents"], values)
     return [incident_of(row) for row in rows]
 
 

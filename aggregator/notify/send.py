@@ -90,7 +90,7 @@ def _send(
     connection: Connection, row: Mapping[str, Any], channel: Channel, means: Means
 ) -> str | None:
     """Send one notice and note what came of it; return why it was not taken."""
-    (incident,) = read_incidents(connection, row["incident_id"])
+    (incident,) = read_incidents(connection, means.clock(), row["incident_id"])
     kind = Kind(row["kind"])
     told = read_told(connection, [incident.id])[incident.id][channel.name]
     before = known_grade(one for one in told if not one.waits and one.id < row["notice_id"])

@@ -131,7 +131,8 @@ def _trouble(trouble: Trouble, slower: str) -> str:
 
 def _ratios(incident: Incident) -> str:
     """Return how much slower: of one endpoint with its interval, of several from least to most."""
-    found = [one for one in incident.affected if one.trouble is incident.trouble and one.ratio]
+    alike = [one for one in incident.affected if one.trouble is incident.trouble and one.ratio]
+    found = [one for one in alike if one.eased_at is None] or alike
     if len(found) == 1:
         return _slower(found[0])
     ratios = [one.ratio for one in found if one.ratio]
@@ -176,8 +177,8 @@ def _parts(incident: Incident, kind: Kind) -> list[str]:
     if kind is Kind.CLOSED or len(incident.affected) < 2:
         return []
     lines = [
-        f"- {one.endpoint}: {_trouble(one.trouble, _slower(one))}"
-        + (", as usual again" if one.eased_at else "")
+        f"- {one.endpoint}: "
+        + (_ENDED[one.trouble] if one.eased_at else _trouble(one.trouble, _slower(one)))
         for one in incident.affected[:MOST_ENDPOINTS]
     ]
     left = len(incident.affected) - MOST_ENDPOINTS

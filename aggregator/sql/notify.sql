@@ -7,7 +7,7 @@
 select pg_try_advisory_xact_lock(%(key)s) as taken
 
 -- name: select_incidents
--- those that are open, and those that are over and whose end was not told to everybody who knew
+-- those that are open, and those that have ended lately and whose end was not told to all who knew
 select incident_id, provider, region, trouble, class, state, importance, simulated, since,
        opened_at, eased_at, ended_at, acknowledged_at, speaks_for, speaks_against, affected,
        (select text from incident_event as event
@@ -28,10 +28,14 @@ cross join lateral (
 where incident_id = %(incident)s::bigint
    or (%(incident)s::bigint is null
        and ((ended_at is null and state in ('confirmed', 'eased'))
-            or (state = 'closed' and incident_id in (
-                select notice.incident_id from notice
-                group by notice.incident_id, channel
-                having bool_or(given_up_at is null) and bool_and(kind <> 'closed')))))
+            or (state = 'closed' and ended_at > %(now)s::timestamptz - interval '7 days'
+                and exists (
+                    select from notice
+                    where notice.incident_id = incident.incident_id and given_up_at is null
+                        and not exists (
+                            select from notice as last
+                            where last.incident_id = notice.incident_id
+                                and last.channel = notice.channel and last.kind = 'closed')))))
 order by incident_id
 
 -- name: select_told

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 
 import psutil
 import pytest
+from support.receiving import Receiver, receiving
 from support.servers import short_folder
 from support.stack import PATIENCE_S, Up, environment, run_up, running_up, until
 
@@ -27,11 +28,23 @@ PARTS = {
     "aggregator": ("aggregator",),
 }
 SERVERS = ("valkey", "postgres")
+SECRET = "hunter2hunter2"
 
 
 @pytest.fixture(scope="module")
-def demo() -> Iterator[Up]:
-    with short_folder() as folder, running_up(folder, "--demo") as up:
+def receiver() -> Iterator[Receiver]:
+    """Whom the demo tells of incidents."""
+    with receiving() as receiver:
+        yield receiver
+
+
+@pytest.fixture(scope="module")
+def demo(receiver: Receiver) -> Iterator[Up]:
+    url = f"json://me:{SECRET}@127.0.0.1:{receiver.port}/{SECRET}"
+    with (
+        short_folder() as folder,
+        running_up(folder, "--demo", "--notify", "DEMO_URL", DEMO_URL=url) as up,
+    ):
         until(up.measured)
         yield up
 
@@ -63,6 +76,21 @@ def test_a_second_up_on_the_same_folder_says_where_the_first_one_is_and_stops(de
         f"pacewatch: {demo.state}: another pacewatch up (process {demo.process.pid}) runs on this "
         f"state folder; its board is at {demo.url}\n"
     )
+
+
+def test_an_incident_is_told_as_simulated_and_its_address_stands_in_no_log(demo, receiver):
+    ((number,),) = demo.rows(
+        "insert into incident (provider, region, trouble, class, state, importance, simulated,"
+        " since, opened_at, confirmed_at) values ('acme', '', 'failures', 'provider', 'confirmed',"
+        " 'notify', true, now(), now(), now()) returning incident_id"
+    )
+    (told,) = until(lambda: [one for one in receiver.got if "acme" in one["title"]])
+
+    assert told["title"].startswith("SIMULATED acme: requests fail since ")
+    assert f"{demo.url}/incidents/{number}\n" in told["message"]
+    logs = [file.read_text(errors="replace") for file in (demo.state / "logs").iterdir()]
+    assert len(logs) > 5
+    assert SECRET not in "".join(logs) + demo.said.read_text()
 
 
 def test_a_person_of_the_machine_has_a_region_measure_for_them(demo):

@@ -16,6 +16,11 @@ MESSAGES = {
     "opened": (make_incident(), Kind.OPENED, {}),
     "opened_simulated": (make_incident(simulated=True), Kind.OPENED, {}),
     "opened_many": (make_incident(*MANY), Kind.OPENED, {}),
+    "opened_of_which_one_has_eased": (
+        make_incident(make_affected(), make_affected("groq/m", eased_at=NOON)),
+        Kind.OPENED,
+        {},
+    ),
     "opened_late_and_eased": (
         make_incident(state="eased", eased_at=NOON - 5 * MINUTE),
         Kind.OPENED,
