@@ -75,8 +75,9 @@ class Court:
         while self.now < end:
             for number, region in enumerate(self.heard):
                 part = timedelta(seconds=int(every_s * number / len(self.heard)))
-                self.run(region, answer, at=self.now + part)
+                self.push(region, answer, self.now + part)
             self.now += timedelta(seconds=every_s)
+            self.judge(self.now)
             self.confirm(answer)
 
     def run(self, region: str, answer: Answer = usual, *, at: datetime | None = None) -> None:
