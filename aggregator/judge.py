@@ -5,6 +5,7 @@ what followed are committed together with the runs being taken off the list. So 
 may tick at once, each may die at any moment, and a run is judged once.
 """
 
+import logging
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -27,11 +28,20 @@ from aggregator.ruling import rules_of
 from aggregator.silence import Silent, find_silent
 from aggregator.surroundings import Surroundings
 from aggregator.voting import advice_of, ended_of, evidence_of, is_flagged
+from pacewatch import log
 from pacewatch.words.endpoint import Endpoint
 from pacewatch.words.verdict import Advice
 
+logger = logging.getLogger(__name__)
+
 MOST_RUNS = 500
 """Runs of one endpoint that one tick takes; the next takes the rest."""
+
+
+UNREADABLE = (ArithmeticError, LookupError, TypeError, ValueError)
+"""What a state or a run that makes no sense raises: its endpoint is left alone, the others are
+judged.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,9 +77,14 @@ def judge_due(pool: Pool, orders: Orders, now: datetime) -> Judged:
     judged = runs = 0
     turned: list[str] = []
     for endpoint in sorted(due & known.keys()):
-        with translated(), pool.connection() as connection:
-            bench = Bench(connection, orders, surroundings, now)
-            done = bench.judge(known[endpoint], silent.get(endpoint, {}))
+        try:
+            with translated(), pool.connection() as connection:
+                bench = Bench(connection, orders, surroundings, now)
+                done = bench.judge(known[endpoint], silent.get(endpoint, {}))
+        except UNREADABLE as error:
+            why = f"{type(error).__name__}: {error}"
+            log.event(logger, "judge.failed", level=logging.ERROR, endpoint=endpoint, why=why)
+            continue
         if done is not None:
             judged, runs = judged + 1, runs + done[0]
             turned += (f"{endpoint} {one.turn} {one.trouble}" for one in done[1])

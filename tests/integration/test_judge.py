@@ -174,3 +174,15 @@ def test_a_run_whose_worker_was_suspect_and_one_that_comes_hours_late_do_not_vot
 
     assert court.rows("select state from judgement order by endpoint") == before
     assert court.rows("select * from unjudged") == []
+
+
+def test_a_state_that_makes_no_sense_keeps_no_other_endpoint_from_being_judged(court, caplog):
+    with court.pool.connection() as connection:
+        connection.execute("update judgement set state = '{\"v\": 1}' where endpoint = 'alpha/one'")
+    court.push("eu-west", usual, court.now)
+    court.judge(court.now + 10 * SECOND)
+
+    left = court.rows("select endpoint from unjudged")
+    assert [row["endpoint"] for row in left] == ["alpha/one"]
+    (told,) = [record for record in caplog.records if record.getMessage() == "judge.failed"]
+    assert told.facts["endpoint"] == "alpha/one"
