@@ -102,6 +102,9 @@ def make_page(
     for told in rows.notices:
         _add_notices(page, told, simulated)
     labels = label_text(("simulated",), (simulated,))
+    if rows.store is not None and rows.store.judged_at is not None:
+        ticked = rows.store.judged_at.timestamp()
+        page.add("pacewatch_judging_ticked_timestamp_seconds", labels, ticked)
     page.add("pacewatch_database_used_ratio", labels, rows.used_ratio)
     return page.families
 
@@ -121,6 +124,8 @@ def _add_worker(page: Page, row: WorkerRow, store: StoreRow | None, simulated: s
         if isinstance(error_s, float | int):
             more = f'{labels},quantile="{quantile}"'
             page.add("pacewatch_worker_timing_error_seconds", more, error_s)
+    if row.calibration is not None:
+        page.add("pacewatch_worker_suspect", labels, int(bool(row.calibration.get("over"))))
     if store is not None and store.catalog_hash is not None:
         differs = row.catalog != store.catalog_hash
         page.add("pacewatch_worker_catalog_mismatch", labels, int(differs))

@@ -16,11 +16,8 @@ SCHEMA_VERSION = 41
 
 SOURCE: Json = {"type": "prometheus", "uid": "${source}"}
 
-SELECTED = (
-    'provider=~"$provider",model=~"$model",region=~"$region",'
-    'workload=~"$workload",load=~"$load",simulated=~"$simulated"'
-)
-"""The matchers that the variables of a dashboard choose series by."""
+CHOSEN_BY = ("provider", "model", "region", "workload", "load", "simulated")
+"""The labels by which the variables of a dashboard choose; a metric has some of them."""
 
 
 def unit_of(metric: str) -> str:
@@ -29,15 +26,18 @@ def unit_of(metric: str) -> str:
         return "dateTimeFromNow"
     if metric.endswith("_tokens_per_second"):
         return "suffix: tok/s"
-    if metric.endswith("_usd_total"):
+    if metric.endswith(("_usd_total", "_usd")):
         return "currencyUSD"
+    if metric.endswith(("_used_ratio", "_left_ratio")):
+        return "percentunit"
     return "s" if metric.endswith("_seconds") else "short"
 
 
 def selected(metric: str, *more: str) -> str:
     """Return the metric with the dashboard's matchers; raises KeyError for a metric not told of."""
     word = METRICS[metric]
-    return f"{word.name}{{{','.join((SELECTED, *more))}}}"
+    chosen = (f'{label}=~"${label}"' for label in CHOSEN_BY if label in word.labels)
+    return f"{word.name}{{{','.join((*chosen, *more))}}}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,6 +121,21 @@ class Column:
     unit: str
 
 
+def stacked(panel: Json) -> Json:
+    """Return a panel of lines as areas on top of one another."""
+    config, defaults = panel["fieldConfig"], panel["fieldConfig"]["defaults"]
+    custom = {"fillOpacity": 40, "stacking": {"mode": "normal", "group": "A"}}
+    drawn = defaults | {"custom": defaults["custom"] | custom}
+    return panel | {"fieldConfig": config | {"defaults": drawn}}
+
+
+def both_ways(panel: Json) -> Json:
+    """Return a panel of lines whose values may be below zero."""
+    config = panel["fieldConfig"]
+    defaults = {name: value for name, value in config["defaults"].items() if name != "min"}
+    return panel | {"fieldConfig": config | {"defaults": defaults}}
+
+
 def table(
     title: str, text: str, where: Json, keys: Sequence[str], columns: Sequence[Column]
 ) -> Json:
@@ -161,10 +176,15 @@ def table(
     }
 
 
-def variable(name: str, label: str, *, several: bool = True) -> Json:
-    """Return a variable over the values of a label of the series."""
-    everything = {"text": ["All"], "value": ["$__all"]}
-    query = f"label_values(pacewatch_window_samples, {name})"
+def largest_first(panel: Json) -> Json:
+    """Return a table with its rows the other way round."""
+    options, (order,) = panel["options"], panel["options"]["sortBy"]
+    return panel | {"options": options | {"sortBy": [order | {"desc": True}]}}
+
+
+def variable(name: str, label: str, *, of: str = "pacewatch_window_samples") -> Json:
+    """Return a variable over the values of a label of a metric."""
+    query = f"label_values({METRICS[of].name}, {name})"
     return {
         "type": "query",
         "name": name,
@@ -174,10 +194,10 @@ def variable(name: str, label: str, *, several: bool = True) -> Json:
         "definition": query,
         "refresh": 2,
         "sort": 1,
-        "multi": several,
-        "includeAll": several,
+        "multi": True,
+        "includeAll": True,
         "allValue": ".*",
-        "current": everything if several else {},
+        "current": {"text": ["All"], "value": ["$__all"]},
     }
 
 
@@ -190,6 +210,21 @@ def source_variable() -> Json:
         "query": "prometheus",
         "refresh": 1,
         "current": {},
+    }
+
+
+def incidents() -> Json:
+    """Return the annotation that marks on every panel when an incident was open."""
+    return {
+        "name": "Incidents",
+        "datasource": SOURCE,
+        "enable": True,
+        "iconColor": "red",
+        "expr": f"max by (incident, provider, class) ({selected('pacewatch_incident_open')})",
+        "step": "60s",
+        "titleFormat": "Incident {{incident}}: {{provider}}",
+        "textFormat": "class {{class}}",
+        "tagKeys": "class",
     }
 
 
@@ -207,7 +242,7 @@ def dashboard(uid: str, title: str, text: str, variables: list[Json], panels: li
         "time": {"from": "now-24h", "to": "now"},
         "timezone": "utc",
         "refresh": "1m",
-        "annotations": {"list": []},
+        "annotations": {"list": [incidents()]},
         "links": [],
         "templating": {"list": variables},
         "panels": [panel | {"id": number} for number, panel in enumerate(panels, start=1)],
@@ -215,8 +250,9 @@ def dashboard(uid: str, title: str, text: str, variables: list[Json], panels: li
 
 
 def queries_of(board: Json) -> list[str]:
-    """Return every PromQL query of a dashboard, in order."""
-    return [target["expr"] for panel in board["panels"] for target in panel.get("targets", ())]
+    """Return every PromQL query of a dashboard: those of its panels in order, then annotations'."""
+    panels = [target["expr"] for panel in board["panels"] for target in panel.get("targets", ())]
+    return panels + [one["expr"] for one in board["annotations"]["list"]]
 
 
 def _panel(kind: str, title: str, text: str, where: Json, queries: Sequence[Query]) -> Json:

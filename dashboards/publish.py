@@ -9,11 +9,15 @@ from pathlib import Path
 from grafana_client.api import GrafanaApi
 from grafana_client.client import GrafanaException
 
-from dashboards import endpoints
+from dashboards import endpoints, judgement, probers
 from dashboards.panels import Json
 from pacewatch.words.errors import PacewatchError
 
-DASHBOARDS: Mapping[str, Callable[[], Json]] = {"endpoints": endpoints.build}
+DASHBOARDS: Mapping[str, Callable[[], Json]] = {
+    "endpoints": endpoints.build,
+    "judgement": judgement.build,
+    "probers": probers.build,
+}
 """Every dashboard by the name of its file."""
 
 

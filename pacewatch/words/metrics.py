@@ -179,6 +179,13 @@ METRICS: dict[str, MetricWord] = {
             "quantile",
         ),
         _gauge(
+            "pacewatch_worker_suspect",
+            "1 where the worker's own calibration was over a limit: its timings do not count.",
+            "region",
+            "worker",
+            "simulated",
+        ),
+        _gauge(
             "pacewatch_worker_clock_offset_seconds",
             "The worker's wall clock less the centre's.",
             "region",
@@ -241,6 +248,11 @@ METRICS: dict[str, MetricWord] = {
             "pacewatch_notices_given_up",
             "Notices of incidents that nobody took in a day, given up within the last day.",
             "channel",
+            "simulated",
+        ),
+        _gauge(
+            "pacewatch_judging_ticked_timestamp_seconds",
+            "The end of the latest round of judging, Unix time, whether or not there were runs.",
             "simulated",
         ),
         _gauge(

@@ -10,6 +10,19 @@ from support.stack import running_up, until
 from dashboards.panels import queries_of
 from dashboards.publish import DASHBOARDS
 
+NOT_YET = (
+    'quantile="0.5"',  # medians need six runs of a series, which the demo has after some minutes
+    'quantile="0.95"',
+    "pacewatch_slowdown_ratio",
+    "pacewatch_incident_open",  # all is well
+    "verdict!~",
+    "pacewatch_runs_missed_total",
+    "pacewatch_budget_left_usd",  # the demo has no caps
+    "pacewatch_database_used_ratio",  # nor a size
+    "pacewatch_rate_limit_left_ratio",  # for as long as a provider says
+)
+"""What a demo that has just started has no rows of."""
+
 QUERIES = [(name, query) for name, build in DASHBOARDS.items() for query in queries_of(build())]
 
 
@@ -33,8 +46,7 @@ def test_a_dashboards_query_runs_and_finds_what_the_demo_has(prometheus, name, q
 
     rows = prometheus.rows(query)
 
-    # medians need six runs of a series, which the demo has after some minutes
-    if "quantile=" not in query:
+    if not any(word in query for word in NOT_YET):
         assert rows or until(lambda: prometheus.rows(query))
 
 
@@ -42,7 +54,7 @@ def test_every_value_of_the_demo_is_labelled_simulated(prometheus):
     assert prometheus.rows('count({__name__=~"pacewatch_.+", simulated!="true"})') == []
 
 
-def test_the_shipped_rules_are_evaluated_without_an_error_and_none_fires(prometheus):
+def test_the_shipped_rules_are_evaluated_without_an_error_and_only_the_watchdog_fires(prometheus):
     def evaluated():
         groups = prometheus.get("rules")["data"]["groups"]
         rules = [rule for group in groups for rule in group["rules"]]
@@ -50,6 +62,7 @@ def test_the_shipped_rules_are_evaluated_without_an_error_and_none_fires(prometh
 
     rules = until(evaluated)
 
-    assert {rule["name"] for rule in rules} == {"EndpointFailing", "RegionSilent", "AggregatorDown"}
+    alerts = {rule["name"]: rule["state"] for rule in rules if rule["type"] == "alerting"}
+    assert {"Watchdog", "ProviderSlow", "RegionSilent", "AggregatorDown"} <= set(alerts)
     assert {rule["health"] for rule in rules} == {"ok"}
-    assert {rule["state"] for rule in rules} == {"inactive"}
+    assert {name for name, state in alerts.items() if state == "firing"} == {"Watchdog"}

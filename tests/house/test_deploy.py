@@ -28,7 +28,15 @@ def test_the_compose_file_is_valid():
     done = _config(PACEWATCH_POSTGRES_PASSWORD="p")
 
     assert done.returncode == 0, done.stderr
-    for service in ("aggregator", "central", "beat", "worker", "prometheus", "grafana"):
+    for service in (
+        "aggregator",
+        "central",
+        "beat",
+        "worker",
+        "prometheus",
+        "alertmanager",
+        "grafana",
+    ):
         assert f"\n  {service}:\n" in done.stdout
 
 

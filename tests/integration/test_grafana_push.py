@@ -10,6 +10,8 @@ from typing import ClassVar
 
 import pytest
 
+from dashboards.publish import DASHBOARDS
+
 
 class _Grafana(BaseHTTPRequestHandler):
     """Takes dashboards from one token and remembers them."""
@@ -63,11 +65,13 @@ def _push(url, **environment):
 def test_every_dashboard_is_put_over_what_stands_there(grafana):
     done = _push(grafana, PACEWATCH_GRAFANA_TOKEN="right")
 
-    assert (done.returncode, done.stdout) == (0, f"{grafana}/d/pacewatch-endpoints\n"), done.stderr
-    (taken,) = _Grafana.taken
-    assert taken["overwrite"] is True
-    assert taken["folderUid"] == "sre"
-    assert taken["dashboard"]["panels"]
+    addresses = "".join(f"{grafana}/d/pacewatch-{name}\n" for name in DASHBOARDS)
+    assert (done.returncode, done.stdout) == (0, addresses), done.stderr
+    assert len(_Grafana.taken) == len(DASHBOARDS)
+    for taken in _Grafana.taken:
+        assert taken["overwrite"] is True
+        assert taken["folderUid"] == "sre"
+        assert taken["dashboard"]["panels"]
 
 
 def test_a_refused_token_is_one_sentence_without_the_token(grafana):

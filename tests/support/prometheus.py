@@ -19,8 +19,9 @@ _CONFIGURATION = """
 global:
   scrape_interval: 1s
   evaluation_interval: 1s
-  external_labels: {{runbooks: "http://{target}/runbooks"}}
+  external_labels: {{board: "http://{target}"}}
 rule_files: ["{rules}/*.yml"]
+alerting: {{alertmanagers: [{{static_configs: [{{targets: [{alertmanager}]}}]}}]}}
 scrape_configs:
   - job_name: pacewatch
     static_configs: [{{targets: ["{target}"]}}]
@@ -65,27 +66,30 @@ class Prometheus:
         until(is_done)
 
     def firing(self) -> set[tuple[str, str | None]]:
-        """The alerts that fire, each with its region."""
+        """The alerts that fire, each with its region; without the one that always does."""
         alerts = self.get("alerts")["data"]["alerts"]
         return {
             (alert["labels"]["alertname"], alert["labels"].get("region"))
             for alert in alerts
-            if alert["state"] == "firing"
+            if alert["state"] == "firing" and alert["labels"]["alertname"] != "Watchdog"
         }
 
 
 @contextmanager
 def running_prometheus(
-    folder: Path, target: str, *, scaled: Callable[[str], str] = str
+    folder: Path, target: str, *, scaled: Callable[[str], str] = str, alertmanager: str = ""
 ) -> Iterator[Prometheus]:
-    """A Prometheus with its files below the folder; `scaled` may shorten the rules' times."""
+    """A Prometheus with its files below the folder; `scaled` may shorten the rules' times, and the
+    Alertmanager (host:port) is told of alerts.
+    """
     program = shutil.which("prometheus")
     assert program, "prometheus is missing; scripts/tools installs it"
     rules = folder / "rules"
     rules.mkdir()
     for file in RULES.glob("*.yml"):
         (rules / file.name).write_text(scaled(file.read_text("utf-8")), "utf-8")
-    (folder / "prometheus.yml").write_text(_CONFIGURATION.format(rules=rules, target=target))
+    text = _CONFIGURATION.format(rules=rules, target=target, alertmanager=alertmanager)
+    (folder / "prometheus.yml").write_text(text)
     port = free_port()
     with (folder / "prometheus.log").open("wb") as log:
         process = subprocess.Popen(

@@ -228,6 +228,19 @@ def test_a_worker_with_another_catalog_is_told(catalog, value):
     assert [value] == [v for _, v in found["pacewatch_worker_catalog_mismatch"]]
 
 
+@pytest.mark.parametrize(("over", "value"), [("", 0), ("ttft speed", 1)])
+def test_a_worker_whose_calibration_is_over_a_limit_is_told(over, value):
+    found = read(page_text(workers=[replace(WORKER, calibration={"over": over})]))
+
+    assert [value] == [told for _, told in found["pacewatch_worker_suspect"]]
+
+
+def test_judging_that_never_ran_has_no_moment():
+    assert "pacewatch_judging_ticked_timestamp_seconds" not in names(
+        store=replace(STORE, judged_at=None)
+    )
+
+
 def test_what_no_worker_said_has_no_sample():
     found = names(workers=[replace(WORKER, budget_left_usd=None)], store=None)
 
