@@ -18,7 +18,7 @@ FILES = sorted(
 )
 NAMED = [(file, name) for file in FILES for name in db.queries(file)]
 
-_PARAMETER = re.compile(r"%\((\w+)\)s")
+_PARAMETER = re.compile(r"%\((\w+)\)[sb]")
 
 
 @pytest.fixture(scope="module")
