@@ -142,6 +142,12 @@ def cache(target: Target, region: Region = None, as_json: AsJson = False) -> Non
 
 
 @simulate_app.command()
+def change(target: Target, region: Region = None, as_json: AsJson = False) -> None:
+    """Answer as another version of the model."""
+    _switch_on("change", target, region, as_json)
+
+
+@simulate_app.command()
 def clear(
     target: Annotated[
         str | None, typer.Argument(help="Faults of this target only; without it, all faults.")

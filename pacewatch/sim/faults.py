@@ -30,6 +30,7 @@ class FaultKind(StrEnum):
     EMPTY = "empty"
     BROKEN = "broken"
     CACHE = "cache"
+    CHANGE = "change"
 
 
 class Trouble(StrEnum):
@@ -108,6 +109,8 @@ class Effect:
     how: How | None = None
     """How the server is broken."""
     keeps_prompts: bool = False
+    is_changed: bool = False
+    """Another version of the model answers."""
     kinds: tuple[str, ...] = ()
 
 
@@ -184,6 +187,7 @@ class Faults:
             is_empty=FaultKind.EMPTY in kinds,
             how=broken.how if broken else None,
             keeps_prompts=FaultKind.CACHE in kinds,
+            is_changed=FaultKind.CHANGE in kinds,
             kinds=tuple(sorted(kinds)),
         )
 

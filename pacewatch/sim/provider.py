@@ -104,7 +104,8 @@ class ProviderDesk:
             seed=f"{self._seed}|{endpoint.id}|{self._region}|{number}",
             exact=self._exact,
         )
-        voice = speaker.voice(endpoint, ask, request_id=request_id, created=int(time.time()))
+        spoken_for = _changed(endpoint) if met.is_changed else endpoint
+        voice = speaker.voice(spoken_for, ask, request_id=request_id, created=int(time.time()))
         stream = Stream(
             reply=Trickling.over(reply) if met.how is How.TRICKLE else reply,
             voice=voice,
@@ -136,6 +137,11 @@ class ProviderDesk:
             "endpoint": endpoint,
             "x-request-id": request_id,
         }
+
+
+def _changed(endpoint: Endpoint) -> Endpoint:
+    """Return the endpoint with the name by which another version of its model answers."""
+    return replace(endpoint, provider_model=f"{endpoint.provider_model}-changed")
 
 
 def _sent_line(stream: Stream, script: Script) -> dict[str, Any]:

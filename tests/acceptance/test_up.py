@@ -1,5 +1,6 @@
 """`pacewatch up` as a person starts it: the demo, an endpoint of one's own, and its refusals."""
 
+import re
 import signal
 import socket
 from collections.abc import Iterator
@@ -11,10 +12,15 @@ from support.servers import short_folder
 from support.stack import run_up, running_up, until
 from support.standin import standin
 
-THREE_LINES = """[[endpoint]]
-base_url = "{url}"
-model = "smollm2"
-"""
+README = Path(__file__).parents[2] / "README.md"
+(THREE_LINES,) = re.findall(r"^```toml\n(.*?)^```", README.read_text(), re.MULTILINE | re.DOTALL)
+"""The server of one's own that the README shows."""
+
+
+def three_lines(url: str) -> str:
+    """The README's lines, with the address of another server."""
+    assert THREE_LINES.count("\n") == 3
+    return THREE_LINES.replace("http://127.0.0.1:9911/v1", url)
 
 
 @pytest.fixture
@@ -29,7 +35,7 @@ def are_gone(processes: list[psutil.Process]) -> bool:
 
 def test_an_endpoint_of_ones_own_is_measured_and_nothing_simulated_appears(folder):
     with standin() as url:
-        (folder / "pacewatch.toml").write_text(THREE_LINES.format(url=url))
+        (folder / "pacewatch.toml").write_text(three_lines(url))
         with running_up(folder, "--yes") as up:
             until(up.measured)
 
@@ -56,9 +62,7 @@ key_env = "WRONG_API_KEY"
 
 def test_a_wrong_address_and_a_refused_key_are_each_told_in_a_sentence_and_harm_nothing(folder):
     with standin() as url, standin(key="right") as locked:
-        (folder / "pacewatch.toml").write_text(
-            THREE_LINES.format(url=url) + BESIDE.format(url=locked)
-        )
+        (folder / "pacewatch.toml").write_text(three_lines(url) + BESIDE.format(url=locked))
         with running_up(folder, "--yes", WRONG_API_KEY="sk-wrong") as up:
             until(up.measured)
             until(lambda: len(up.get("/api/status").get("failing", ())) == 2)
@@ -83,7 +87,7 @@ def test_a_wrong_address_and_a_refused_key_are_each_told_in_a_sentence_and_harm_
 
 def test_a_killed_up_leaves_no_process_and_the_next_one_goes_on(folder):
     with standin() as url:
-        (folder / "pacewatch.toml").write_text(THREE_LINES.format(url=url))
+        (folder / "pacewatch.toml").write_text(three_lines(url))
         with running_up(folder, "--yes") as up:
             until(up.measured)
             family = up.family()
@@ -98,7 +102,7 @@ def test_a_killed_up_leaves_no_process_and_the_next_one_goes_on(folder):
 
 
 def test_real_endpoints_without_a_terminal_need_a_word(folder):
-    (folder / "pacewatch.toml").write_text(THREE_LINES.format(url="http://127.0.0.1:9/v1"))
+    (folder / "pacewatch.toml").write_text(three_lines("http://127.0.0.1:9/v1"))
 
     done = run_up(folder)
 

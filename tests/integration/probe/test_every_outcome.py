@@ -83,6 +83,7 @@ WAYS = (
     Way(kind=None, outcome=Outcome.OK),
     Way(kind=None, outcome=Outcome.OK, requests=10, protocols=FRAMINGS),
     Way(kind=FaultKind.CACHE, outcome=Outcome.OK),
+    Way(kind=FaultKind.CHANGE, outcome=Outcome.OK),
     breaks(How.TRICKLE, Outcome.OK),
     Way(kind=FaultKind.RATE_LIMIT, outcome=Outcome.RATE_LIMITED),
     fails(429, Outcome.RATE_LIMITED),

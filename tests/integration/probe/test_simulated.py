@@ -122,6 +122,17 @@ def test_a_lone_answers_speed_is_the_published_one(simulator, id, tolerance, tok
     assert min(errors) <= tolerance, errors
 
 
+def test_another_version_of_a_model_answers_under_another_name(simulator):
+    told = []
+    for id in ("groq/llama-3.3-70b", "anthropic/claude-opus-4.8", "google/gemini-3.5-flash"):
+        before = timed(simulator, id, 20).identity.model
+        simulator.switch_on("change", id)
+        told.append((timed(simulator, id, 20).identity.model, f"{before}-changed"))
+    simulator.clear()
+
+    assert [name for name, _ in told] == [name for _, name in told]
+
+
 @pytest.mark.parametrize(
     ("kind", "options", "outcome"),
     [

@@ -88,6 +88,7 @@ def test_a_fault_is_switched_on_shown_and_taken_away(simulator):
         (("empty", "all"), {"kind": "empty"}),
         (("broken", "all", "--how", "long-line"), {"kind": "broken", "how": "long-line"}),
         (("cache", "all"), {"kind": "cache"}),
+        (("change", "all"), {"kind": "change"}),
     ],
 )
 def test_each_kind_has_its_command(simulator, words, fault):

@@ -83,13 +83,13 @@ def test_what_faults_of_words_do():
     faults = Faults()
     for raw in ({"kind": "stream-error", "why": "server"}, {"kind": "broken", "how": "bomb"}):
         faults.switch_on(parse(target="groq", **raw))
-    for kind in ("filter", "empty", "cache"):
+    for kind in ("filter", "empty", "cache", "change"):
         faults.switch_on(parse(kind=kind, target="groq"))
 
     effect = faults.effect(**HERE)
 
     assert (effect.trouble, effect.how) == (Trouble.SERVER, How.BOMB)
-    assert effect.is_filtered and effect.is_empty and effect.keeps_prompts
+    assert effect.is_filtered and effect.is_empty and effect.keeps_prompts and effect.is_changed
 
 
 @pytest.mark.parametrize("kind", ["payment", "retired", "auth", "not-served"])
@@ -128,7 +128,8 @@ def test_what_clear_takes_away(target, region, left):
     ("raw", "message"),
     [
         ({}, 'fault: unknown kind "None" (known: slow, fail, rate-limit, stall, not-served, auth, '
-             "disconnect, payment, retired, stream-error, filter, empty, broken, cache)"),
+             "disconnect, payment, retired, stream-error, filter, empty, broken, cache, "
+             "change)"),
         ({"kind": "broken", "target": "all", "how": "badly"},
          'fault broken: how "badly" is unknown (known: reset, clean-close, silent, slow-head, '
          "endless-head, html, http2, garbage, long-line, endless, endless-nothing, keep-alive, "
