@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
+from aggregator.advice import advice_text
 from aggregator.board import BoardSeries
 from aggregator.endpoint_charts import Place, places_of
 from aggregator.figure_lines import FigureLine, figure_line, series_tabs
@@ -78,6 +79,8 @@ class EndpointPage:
     workloads: tuple[Tab, ...]
     loads: tuple[Tab, ...]
     verdict: Remark | None
+    advice: tuple[str, ...]
+    """What somebody must set right, a sentence each."""
     """Over all regions; None before the first judgement."""
     empty: str
     """What stands in place of figures where there are none."""
@@ -105,6 +108,7 @@ def endpoint_page(found: OneEndpoint, fleet: Fleet, workload: str, load: Load) -
         workloads=workloads,
         loads=loads,
         verdict=verdict_remark(over_all, now) if over_all is not None else None,
+        advice=tuple(f"To be set right: {advice_text(one, now)}." for one in found.advice),
         empty=_empty(found, workload, load),
         lines=tuple(_lines(found, now)),
         places=places_of(found, load),

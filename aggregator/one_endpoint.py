@@ -9,6 +9,7 @@ from uuid import UUID
 
 from psycopg.rows import class_row, dict_row
 
+from aggregator.advice import Advice, read_advice
 from aggregator.board import Board, BoardEndpoint, Filter, read_board
 from aggregator.changes import NEWEST, Change, ChangesAsked, read_changes
 from aggregator.days import Day
@@ -75,6 +76,7 @@ class OneEndpoint:
     believed: Mapping[str, Believed]
     """By region; '': over all of them."""
     incidents: Sequence[EndpointIncident]
+    advice: Sequence[Advice]
 
 
 def read_endpoint(
@@ -103,6 +105,7 @@ def read_endpoint(
         changes=_changes(connection, endpoint, now - timedelta(days=SHOWN_DAYS)),
         believed=believed_of(connection, (endpoint,)).get(endpoint, {}),
         incidents=_incidents(connection, endpoint),
+        advice=read_advice(connection, (endpoint,)),
     )
 
 

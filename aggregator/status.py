@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from aggregator.advice import Advice, advice_text, read_advice
 from aggregator.db import Connection, queries
 from aggregator.incident_texts import lasted_text, title_of
 from aggregator.incident_views import Incident, read_open
@@ -81,6 +82,8 @@ class Status:
     """The judge's latest finished round."""
     incidents: tuple[Incident, ...] = ()
     """Those that are open, the latest first."""
+    advice: tuple[Advice, ...] = ()
+    """What somebody must set right."""
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -91,6 +94,7 @@ class Status:
             *(_incident_problem(one, self.at) for one in self.incidents),
             *(sentence for one in self.regions for sentence in _region_problems(one, self.at)),
             *(_failing_problem(one) for one in self.failing),
+            *_advice_problems(self),
             *_declined_problems(self),
             *(_untold_problem(one, self.at) for one in self.untold),
         )
@@ -128,12 +132,13 @@ def read_status(connection: Connection, fleet: Fleet, now: datetime) -> Status:
         ),
         untold=read_rows(connection, UntoldRow, "select_untold", since=now - GIVEN_UP_SHOWN),
         incidents=read_open(connection),
+        advice=read_advice(connection),
         day=day,
         now=now,
     )
 
 
-def make_status(  # noqa: PLR0913 - the rows of eight tables
+def make_status(  # noqa: PLR0913 - the rows of nine tables
     store: StoreRow | None,
     *,
     regions: tuple[RegionStanding, ...],
@@ -144,6 +149,7 @@ def make_status(  # noqa: PLR0913 - the rows of eight tables
     declined: Sequence[DeclinedRow],
     untold: Sequence[UntoldRow] = (),
     incidents: Sequence[Incident] = (),
+    advice: Sequence[Advice] = (),
     day: timedelta,
     now: datetime,
 ) -> Status:
@@ -165,6 +171,7 @@ def make_status(  # noqa: PLR0913 - the rows of eight tables
         untold=tuple(untold),
         judged_at=None if store is None else store.judged_at,
         incidents=tuple(incidents),
+        advice=tuple(advice),
     )
 
 
@@ -192,6 +199,14 @@ def _judging_problems(status: Status) -> tuple[str, ...]:
 def _incident_problem(one: Incident, now: datetime) -> str:
     lasts = lasted_text(one, now)
     return f"incident {one.incident_id}: {title_of(one)}, for {lasts} ({word_text(one.blame)})"
+
+
+def _advice_problems(status: Status) -> Iterator[str]:
+    """Give what is to be set right of endpoints that are not told to be failing already."""
+    failing = {one.facts.endpoint for one in status.failing}
+    for one in status.advice:
+        if one.endpoint not in failing:
+            yield f"endpoint {one.endpoint}: {advice_text(one, status.at)}"
 
 
 def _region_problems(region: RegionStanding, now: datetime) -> tuple[str, ...]:

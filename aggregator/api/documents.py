@@ -67,6 +67,10 @@ def status_document(status: Status) -> Document:
         "declined": [asdict(row) for row in status.declined],
         "judged_at": _moment(status.judged_at),
         "incidents": [incident_document(one) for one in status.incidents],
+        "advice": [
+            {**asdict(one), "since": to_rfc3339(one.since), "last_at": to_rfc3339(one.last_at)}
+            for one in status.advice
+        ],
     }
 
 

@@ -87,3 +87,15 @@ returning silence_id, endpoints, region, starts_at, ends_at, why, made_by
 
 -- name: select_probed
 select endpoint from endpoint where active
+
+-- name: select_advice
+-- what is to be set right of endpoints that are probed, unless a later run there went well
+select a.endpoint, a.kind, a.region, a.since, a.last_at, a.runs
+from advisory a
+join endpoint e using (endpoint)
+where e.active
+  and (%(endpoints)s::text[] is null or a.endpoint = any(%(endpoints)s))
+  and not exists (
+    select from series s join series_stat st using (series_id)
+    where s.endpoint = a.endpoint and s.region = a.region and st.last_success_at > a.last_at)
+order by a.endpoint, a.kind

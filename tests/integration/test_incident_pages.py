@@ -8,6 +8,7 @@ from fastapi.testclient import TestClient
 from support.believed import Made, add_incident, believe
 from support.boards import HOSTILE, board_fleet, filled_pool
 from support.records import NOON
+from support.seed import insert
 from support.servers import fresh_database
 
 from aggregator.api.app import create_app
@@ -130,3 +131,29 @@ def test_an_unknown_address_is_a_page_to_browsers_and_a_problem_to_all_else(clie
 
     assert "No page has this address." in text
     assert (other.status_code, other.headers["content-type"]) == (404, "application/problem+json")
+
+
+def test_what_is_to_be_set_right_is_told_until_a_run_there_goes_well(pool, client):
+    def told():
+        problems = client.get("/api/status").json()["problems"]
+        return [one for one in problems if "repeat themselves" in one]
+
+    row = {
+        "endpoint": "cerebras/gpt-oss-120b",
+        "kind": "degenerate",
+        "region": "eu-west",
+        "since": NOON - timedelta(hours=2),
+        "last_at": NOON,
+        "runs": 3,
+    }
+    with pool.connection() as connection:
+        insert(connection, "advisory", row)
+    text, _ = words(client, "/endpoints/cerebras/gpt-oss-120b")
+    standing = told()
+    with pool.connection() as connection:
+        connection.execute("update advisory set last_at = last_at - interval '1 hour'")
+
+    sentence = "answers repeat themselves, so their figures are left out, in eu-west, for 2 h"
+    assert f"To be set right: {sentence}." in text
+    assert [f"endpoint cerebras/gpt-oss-120b: {sentence}"] == standing
+    assert told() == []
