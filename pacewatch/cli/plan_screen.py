@@ -13,11 +13,12 @@ from rich.text import Text
 from aggregator.peaks import peaks_of
 from aggregator.plan import MONTH_DAYS, Plan, Row, make_plan
 from aggregator.thin import MetCap, Rate
+from pacewatch.cli.find_screen import find_json, find_notes, find_table
 from pacewatch.cli.peaks_screen import peak_notes, peaks_json, peaks_table
 from pacewatch.cli.render import Column, listed, show, table
 from pacewatch.environment import ambient_found, key_names_found
 from pacewatch.words.fleet import Fleet
-from pacewatch.words.text import count_text, usd_text
+from pacewatch.words.text import UNKNOWN, count_text, usd_text
 
 MOST_THINNED = 20
 """Rows of the table of thinned endpoints at most."""
@@ -37,12 +38,13 @@ def plan_screen(fleet: Fleet, plan: Plan, environment: Mapping[str, str]) -> lis
     """Return the parts of the screen."""
     parts: list[RenderableType] = [Text(line) for line in _head(fleet, plan)]
     if plan.rows:
-        parts += [Text(), _by_provider(plan)]
+        parts += [Text(), _by_provider(plan), Text(), find_table(fleet, plan)]
     if thinned := _thinned(fleet, plan):
         parts += [Text(), thinned]
     if peaks := peaks_of(fleet, plan):
         parts += [Text(), peaks_table(peaks)]
-    if lines := [*plan_notes(fleet, plan), *shell_notes(fleet, environment)]:
+    found = find_notes(fleet, plan) if plan.rows else []
+    if lines := [*found, *plan_notes(fleet, plan), *shell_notes(fleet, environment)]:
         parts += [Text(), note_lines(lines)]
     return parts
 
@@ -139,6 +141,7 @@ def _thinned(fleet: Fleet, plan: Plan) -> RenderableType | None:
             row.endpoint,
             f"{schedule.single_per_day} → {rate_text(row.single)}",
             f"{schedule.parallel_per_day} → {rate_text(row.parallel)}",
+            _sentinels_text(row),
             usd_text(row.asked_usd_per_day),
             usd_text(row.usd_per_day),
         )
@@ -149,15 +152,24 @@ def _thinned(fleet: Fleet, plan: Plan) -> RenderableType | None:
         return None
     if len(rows) > MOST_THINNED:
         left = len(rows) - MOST_THINNED
-        rows = [*rows[:MOST_THINNED], (f"and {left} more", "", "", "", "")]
+        rows = [*rows[:MOST_THINNED], (f"and {left} more", "", "", "", "", "")]
     columns = (
         Column(name="Thinned", gives_way=True),
         Column(name="Single/day", right=True),
         Column(name="Parallel/day", right=True),
+        Column(name="Sentinels each", right=True, narrow=False),
         Column(name="Asked/day", right=True, narrow=False),
         Column(name="US$/day", right=True),
     )
     return table(columns, rows)
+
+
+def _sentinels_text(row: Row) -> str:
+    if not row.asked_sentinel_s:
+        return UNKNOWN
+    return f"{row.asked_sentinel_s:,} s → " + (
+        f"{row.sentinel_s:,} s" if row.sentinel_s else "none"
+    )
 
 
 def rate_text(rate: Rate) -> str:
@@ -232,9 +244,10 @@ def plan_json(fleet: Fleet, plan: Plan, environment: Mapping[str, str]) -> dict[
         "asked_usd_per_day": plan.asked_usd_per_day,
         "unpriced": list(plan.unpriced),
         "providers": provider_sums(plan),
+        "time_to_find": find_json(fleet, plan),
         "rate_limits": peaks_json(peaks_of(fleet, plan)),
         "endpoints": [_endpoint_json(row) for row in plan.rows.values()],
-        "notes": plan_notes(fleet, plan),
+        "notes": [*(find_notes(fleet, plan) if plan.rows else []), *plan_notes(fleet, plan)],
         "keys_found": list(key_names_found(environment, fleet.catalog.values())),
         "ambient_found": {k: list(v) for k, v in ambient_found(environment).items()},
     }

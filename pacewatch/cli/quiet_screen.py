@@ -51,9 +51,10 @@ def _head(told: Document) -> str:
     left_out = told["left_out_days"]
     without = f", without {plural(left_out, 'day')} of real incidents" if left_out else ""
     days = plural(told["quiet_days"], "quiet day")
+    endpoints = plural(len(told["endpoints"]), "endpoint")
     return (
-        f"{days} of {plural(len(told['endpoints']), 'endpoint')} that page{without}; allowed: "
-        f"{told['false_pages_a_month']:g} false pages a month over all of them"
+        f"{days} of {endpoints} of importance page{without}; "
+        f"allowed: {told['false_pages_a_month']:g} false pages a month over all of them"
     )
 
 

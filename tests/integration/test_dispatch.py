@@ -13,7 +13,7 @@ from support.dispatching import NOON, REGIONS, Centre, dispatch_fleet, empty, ma
 from support.servers import fresh_database
 
 from aggregator import db, dispatch
-from pacewatch.words.endpoint import Limits
+from pacewatch.words.endpoint import Importance, Limits
 from pacewatch.words.errors import StoreError
 from pacewatch.words.fleet import Region, Schedule, Spending
 from pacewatch.words.slot import Load, Purpose, run_id
@@ -323,6 +323,25 @@ class TestSendAgain:
         assert not centre.tick(back + MINUTE).resent
         centre.hear("eu-west", back + 1.5 * MINUTE)
         assert centre.tick(back + 1.5 * MINUTE).resent == (slots["eu-west"],)
+
+
+def test_sentinels_come_in_turn_and_one_that_nobody_ran_is_missed_after_a_spacing(
+    pool: db.Pool,
+) -> None:
+    paged = make_endpoint("alpha/one", importance=Importance.PAGE)
+    schedule = Schedule(single_per_day=0, parallel_per_day=0, tick_s=0)
+    centre = Centre(pool, dispatch_fleet(endpoints=[paged], schedule=schedule))
+    sent = [slot for n in range(20) for slot in centre.tick(NOON + n * MINUTE).sent]
+
+    sentinels = [slot for slot in sent if slot.purpose is Purpose.SENTINEL]
+    assert [slot.workload for slot in sentinels] == ["sentinel"] * 4
+    assert sentinels[0].region != sentinels[1].region == sentinels[3].region
+    assert centre.rows("select region from series where workload = 'sentinel' order by 1") == [
+        {"region": region} for region in sorted(REGIONS)
+    ]
+    over = centre.slots("purpose = 'sentinel' and state = 'missed'")
+    assert [row["run_id"] for row in over] == [slot.run_id for slot in sentinels[:3]]
+    assert {row["sends"] for row in over} == {1}
 
 
 class TestMissed:
