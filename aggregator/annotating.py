@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 from aggregator.db import Connection
 from aggregator.incident_rows import Incidents
-from aggregator.notify.decide import covers
+from aggregator.silences import covers
 
 LEAD_S = 3 * 3600
 """What happened so long before trouble began may have to do with it, seconds of a whole day."""

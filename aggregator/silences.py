@@ -1,5 +1,6 @@
 """Silences: what nobody is to be told of for a while, as people make and end them."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from fnmatch import fnmatchcase
@@ -33,6 +34,13 @@ def read_silences(connection: Connection, now: datetime, *, ended: bool) -> list
     asked = {"now": now, "all": ended, "limit": MOST}
     with connection.cursor(row_factory=class_row(Silence)) as cursor:
         return cursor.execute(queries("views")["select_silences_page"], asked).fetchall()
+
+
+def covers(pattern: str, endpoints: Collection[str]) -> bool:
+    """Tell whether a silence of that pattern is of all these endpoints; where there are none, only
+    one of everything is.
+    """
+    return all(fnmatchcase(endpoint, pattern) for endpoint in endpoints or [""])
 
 
 def make_silence(  # noqa: PLR0913 - the columns of a silence

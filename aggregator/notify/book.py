@@ -5,8 +5,9 @@ from datetime import datetime
 from typing import Any
 
 from aggregator.db import Connection, Pool, queries, translated
-from aggregator.notify.decide import Silence, Told, due, silence_of, withdrawn
+from aggregator.notify.decide import Told, due, silence_of, withdrawn
 from aggregator.notify.incident import Affected, Grade, Incident, Kind, grade_of
+from aggregator.silences import Silence, read_silences
 from pacewatch.words.channel import Channel
 from pacewatch.words.endpoint import Importance
 from pacewatch.words.fleet import Fleet
@@ -35,7 +36,8 @@ def book(pool: Pool, fleet: Fleet, now: datetime) -> int:
             return 0
         incidents = read_incidents(connection, now)
         told = read_told(connection, [incident.id for incident in incidents])
-        silences = read_silences(connection, now)
+        unended = read_silences(connection, now, ended=False)
+        silences = [one for one in unended if one.starts_at <= now]
         return sum(
             _book_one(connection, fleet, incident, told.get(incident.id, {}), silences, now)
             for incident in incidents
@@ -147,16 +149,3 @@ def read_told(connection: Connection, incidents: Sequence[int]) -> dict[int, dic
         )
         found.setdefault(row["incident_id"], {}).setdefault(row["channel"], []).append(told)
     return found
-
-
-def read_silences(connection: Connection, now: datetime) -> list[Silence]:
-    """Return the silences that hold at a moment."""
-    return [
-        Silence(
-            id=row["silence_id"],
-            endpoints=row["endpoints"],
-            region=row["region"],
-            ends_at=row["ends_at"],
-        )
-        for row in connection.execute(queries("notify")["select_silences"], {"now": now})
-    ]

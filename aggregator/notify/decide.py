@@ -1,11 +1,11 @@
 """Decides whom to tell what of an incident, from what they were told of it so far. Pure."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from fnmatch import fnmatchcase
 
 from aggregator.notify.incident import Grade, Incident, Kind, grade_of, notifies, pages
+from aggregator.silences import Silence, covers
 from pacewatch.words.channel import Channel
 
 
@@ -20,18 +20,6 @@ class Told:
     waits: bool
     """True: it is still to be sent."""
     given_up: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Silence:
-    """What nobody is told of for a while."""
-
-    id: int
-    endpoints: str
-    """A pattern of ids."""
-    region: str
-    """Empty: all."""
-    ends_at: datetime
 
 
 def gets(channel: Channel, incident: Incident) -> bool:
@@ -54,13 +42,6 @@ def silence_of(incident: Incident, silences: Iterable[Silence]) -> Silence | Non
         if one.region in ("", incident.region) and covers(one.endpoints, endpoints)
     ]
     return max(holding, key=lambda one: one.ends_at, default=None)
-
-
-def covers(pattern: str, endpoints: Collection[str]) -> bool:
-    """Tell whether a silence of that pattern is of all these endpoints; where there are none, only
-    one of everything is.
-    """
-    return all(fnmatchcase(endpoint, pattern) for endpoint in endpoints or [""])
 
 
 def due(  # noqa: PLR0913 - an incident, a channel, and all that decides

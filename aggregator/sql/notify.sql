@@ -45,11 +45,6 @@ from notice
 where incident_id = any (%(incidents)s::bigint[])
 order by notice_id
 
--- name: select_silences
-select silence_id, endpoints, region, ends_at
-from silence
-where starts_at <= %(now)s and ends_at > %(now)s
-
 -- name: insert_notice
 insert into notice (incident_id, channel, kind, grade, made_at, due_at)
 values (%(incident)s, %(channel)s, %(kind)s, %(grade)s, %(now)s, %(now)s)

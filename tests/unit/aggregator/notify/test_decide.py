@@ -6,8 +6,9 @@ from datetime import timedelta
 import pytest
 from support.incidents import HOUR, MINUTE, NOON, make_affected, make_incident
 
-from aggregator.notify.decide import Silence, Told, due, gets, silence_of, withdrawn
+from aggregator.notify.decide import Told, due, gets, silence_of, withdrawn
 from aggregator.notify.incident import Grade, Kind, grade_of
+from aggregator.silences import Silence
 from pacewatch.words.channel import Channel
 from pacewatch.words.endpoint import Importance
 from pacewatch.words.verdict import Blame, Trouble
@@ -103,7 +104,15 @@ def test_the_end_is_told_once_to_whoever_was_told_of_the_beginning():
 
 
 def silence(endpoints="*", region="", number=1, until=NOON + HOUR):
-    return Silence(id=number, endpoints=endpoints, region=region, ends_at=until)
+    return Silence(
+        silence_id=number,
+        endpoints=endpoints,
+        region=region,
+        starts_at=NOON,
+        ends_at=until,
+        why="planned",
+        made_by="",
+    )
 
 
 @pytest.mark.parametrize(
@@ -129,7 +138,7 @@ def silence(endpoints="*", region="", number=1, until=NOON + HOUR):
 def test_a_silence_holds_for_an_incident_that_it_covers_whole(incident, silences, held_by):
     found = silence_of(incident, silences)
 
-    assert (found and found.id) == held_by
+    assert (found and found.silence_id) == held_by
 
 
 def test_what_is_silenced_is_told_when_the_silence_ends():
