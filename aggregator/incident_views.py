@@ -151,9 +151,15 @@ def read_open(connection: Connection, limit: int = MOST_TOLD) -> tuple[Incident,
     return tuple(read_incidents(connection, IncidentsAsked(states=OPEN, limit=limit)))
 
 
+def read_these(connection: Connection, incidents: Sequence[int]) -> list[Incident]:
+    """Return the incidents of these ids, the oldest first."""
+    rows = _rows(connection, "select_these_incidents", incidents=list(incidents))
+    return _incidents(connection, rows)
+
+
 def read_whole(connection: Connection, incident: int) -> WholeIncident | None:
     """Return the incident of that id; None where there is none."""
-    found = _incidents(connection, _rows(connection, "select_incident", incident=incident))
+    found = read_these(connection, [incident])
     if not found:
         return None
     return WholeIncident(

@@ -2,17 +2,14 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any
 
 from aggregator.db import Connection, Pool, queries, translated
+from aggregator.incident_views import Incident, read_these
 from aggregator.notify.decide import Told, due, silence_of, withdrawn
-from aggregator.notify.incident import Affected, Grade, Incident, Kind, grade_of
+from aggregator.notify.grade import Grade, Kind, grade_of
 from aggregator.silences import Silence, read_silences
 from pacewatch.words.channel import Channel
-from pacewatch.words.endpoint import Importance
 from pacewatch.words.fleet import Fleet
-from pacewatch.words.slot import from_rfc3339
-from pacewatch.words.verdict import Blame, Trouble
 
 NOTICE_LOCK = 8_420_004
 """Key of the advisory lock that one process holds while it decides what is due."""
@@ -34,12 +31,15 @@ def book(pool: Pool, fleet: Fleet, now: datetime) -> int:
         connection.execute(named["give_up_unknown"], {"channels": channels, "now": now})
         if not channels:
             return 0
-        incidents = read_incidents(connection, now)
-        told = read_told(connection, [incident.id for incident in incidents])
+        rows = connection.execute(named["find_tellable"], {"now": now}).fetchall()
+        incidents = read_these(connection, [row["incident_id"] for row in rows])
+        told = read_told(connection, [incident.incident_id for incident in incidents])
         unended = read_silences(connection, now, ended=False)
         silences = [one for one in unended if one.starts_at <= now]
         return sum(
-            _book_one(connection, fleet, incident, told.get(incident.id, {}), silences, now)
+            _book_one(
+                connection, fleet, incident, told.get(incident.incident_id, {}), silences, now
+            )
             for incident in incidents
         )
 
@@ -64,7 +64,7 @@ def _book_one(  # noqa: PLR0913 - an incident, and all that decides about it
         connection.execute(
             named["insert_notice"],
             {
-                "incident": incident.id,
+                "incident": incident.incident_id,
                 "channel": channel.name,
                 "kind": str(kind),
                 "grade": int(grade_of(incident)),
@@ -88,50 +88,6 @@ def _due(  # noqa: PLR0913 - what `due` asks, and the fleet
 ) -> Kind | None:
     hour_s = 3_600 * fleet.schedule.day_s / _DAY_S
     return due(incident, channel, told, now, silenced=silenced, hour_s=hour_s)
-
-
-def read_incidents(
-    connection: Connection, now: datetime, only: int | None = None
-) -> list[Incident]:
-    """Return the incidents of which something may be due; or that one, whatever its state."""
-    values = {"incident": only, "now": now}
-    rows = connection.execute(queries("notify")["select_incidents"], values)
-    return [incident_of(row) for row in rows]
-
-
-def incident_of(row: Mapping[str, Any]) -> Incident:
-    """Return the incident of a row of `select_incidents`."""
-    return Incident(
-        id=row["incident_id"],
-        provider=row["provider"],
-        region=row["region"],
-        trouble=Trouble(row["trouble"]),
-        blame=Blame(row["class"]),
-        state=row["state"],
-        importance=Importance(row["importance"]),
-        simulated=row["simulated"],
-        since=row["since"],
-        opened_at=row["opened_at"],
-        eased_at=row["eased_at"],
-        ended_at=row["ended_at"],
-        acknowledged_at=row["acknowledged_at"],
-        speaks_for=tuple(row["speaks_for"]),
-        speaks_against=tuple(row["speaks_against"]),
-        affected=tuple(_affected(part) for part in row["affected"]),
-        ended_as=row["ended_as"],
-        accepted=row["accepted"],
-    )
-
-
-def _affected(part: Mapping[str, Any]) -> Affected:
-    return Affected(
-        endpoint=part["endpoint"],
-        trouble=Trouble(part["trouble"]),
-        ratio=part["ratio"],
-        ratio_low=part["ratio_low"],
-        ratio_high=part["ratio_high"],
-        eased_at=None if part["eased_at"] is None else from_rfc3339(part["eased_at"]),
-    )
 
 
 def read_told(connection: Connection, incidents: Sequence[int]) -> dict[int, dict[str, list[Told]]]:

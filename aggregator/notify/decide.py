@@ -4,7 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from aggregator.notify.incident import Grade, Incident, Kind, grade_of, notifies, pages
+from aggregator.incident_views import Incident
+from aggregator.notify.grade import Grade, Kind, grade_of, notifies
 from aggregator.silences import Silence, covers
 from pacewatch.words.channel import Channel
 
@@ -24,7 +25,7 @@ class Told:
 
 def gets(channel: Channel, incident: Incident) -> bool:
     """Tell whether the channel is one for this incident."""
-    wanted = pages(incident) if channel.only_pages else notifies(incident)
+    wanted = incident.pages if channel.only_pages else notifies(incident)
     return wanted and incident.blame in channel.classes
 
 
@@ -34,7 +35,7 @@ def silence_of(incident: Incident, silences: Iterable[Silence]) -> Silence | Non
     A silence of one region holds for incidents of that region alone. Of an incident with several
     endpoints each that is still in trouble must match; one without endpoints takes `*`.
     """
-    lasting = {one.endpoint for one in incident.affected if one.eased_at is None}
+    lasting = {one.endpoint for one in incident.parts if one.eased_at is None}
     endpoints = lasting or incident.endpoints
     holding = [
         one

@@ -12,10 +12,11 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from aggregator.db import Connection, Pool, queries, translated
-from aggregator.notify.book import read_incidents, read_told
+from aggregator.incident_views import Incident, read_these
+from aggregator.notify.book import read_told
 from aggregator.notify.courier import Courier, Parcel
 from aggregator.notify.decide import known_grade
-from aggregator.notify.incident import Grade, Incident, Kind, grade_of, pages
+from aggregator.notify.grade import Grade, Kind, grade_of, key_of
 from aggregator.notify.text import Message, message_of
 from pacewatch import log
 from pacewatch.secret import read_secret
@@ -90,9 +91,9 @@ def _send(
     connection: Connection, row: Mapping[str, Any], channel: Channel, means: Means
 ) -> str | None:
     """Send one notice and note what came of it; return why it was not taken."""
-    (incident,) = read_incidents(connection, means.clock(), row["incident_id"])
+    (incident,) = read_these(connection, [row["incident_id"]])
     kind = Kind(row["kind"])
-    told = read_told(connection, [incident.id])[incident.id][channel.name]
+    told = read_told(connection, [incident.incident_id])[incident.incident_id][channel.name]
     before = known_grade(one for one in told if not one.waits and one.id < row["notice_id"])
     message = message_of(
         incident,
@@ -100,14 +101,22 @@ def _send(
         means.clock(),
         news=grade_of(incident) & ~before,
         made_at=row["made_at"],
+        ended_as=_other_end(connection, incident) if kind is Kind.CLOSED else None,
         board_url=board_url(means.fleet, means.environment),
     )
-    why = bring(means, channel, message, type_of(incident, kind), incident.key)
+    why = bring(means, channel, message, type_of(incident, kind), key_of(incident))
     if why is None:
         _note_sent(connection, row, before | grade_of(incident), means.clock())
     else:
         _note_failed(connection, row, why, means.clock())
     return why
+
+
+def _other_end(connection: Connection, incident: Incident) -> str | None:
+    row = connection.execute(
+        queries("notify")["select_other_end"], {"incident": incident.incident_id}
+    ).fetchone()
+    return None if row is None else str(row["text"])
 
 
 def bring(
@@ -142,7 +151,7 @@ def type_of(incident: Incident, kind: Kind) -> str:
     """Return what apprise is told of a message: `success` closes what the others opened."""
     if kind is Kind.CLOSED:
         return "success"
-    return "failure" if pages(incident) else "warning"
+    return "failure" if incident.pages else "warning"
 
 
 def _note_sent(connection: Connection, row: Mapping[str, Any], grade: Grade, now: datetime) -> None:

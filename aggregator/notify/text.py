@@ -4,7 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from aggregator.notify.incident import GRADE_MEANINGS, Affected, Grade, Incident, Kind
+from aggregator.incident_views import Incident, Part
+from aggregator.notify.grade import GRADE_MEANINGS, Grade, Kind
 from pacewatch.words.text import plural
 from pacewatch.words.verdict import BLAME_MEANINGS, Blame, Trouble
 
@@ -62,9 +63,14 @@ def message_of(  # noqa: PLR0913 - what is told, when, and from where
     *,
     news: Grade = _NOTHING_NEW,
     made_at: datetime | None = None,
+    ended_as: str | None = None,
     board_url: str | None = None,
 ) -> Message:
-    """Return the message; `news`: what is worse than was told; `made_at`: when it was due."""
+    """Return the message.
+
+    `news` is what is worse than was told, `made_at` when the message was due, `ended_as` how it
+    ended where it is not as usual again.
+    """
     lines = [
         *_news(kind, news),
         *_now(incident, kind, now),
@@ -74,10 +80,11 @@ def message_of(  # noqa: PLR0913 - what is told, when, and from where
         *_evidence("Speaks for it", incident.speaks_for),
         *_evidence("Speaks against it", incident.speaks_against),
         *_late(now, made_at),
-        f"Incident {incident.id}" + (f": {board_url}/incidents/{incident.id}" if board_url else ""),
+        f"Incident {incident.incident_id}"
+        + (f": {board_url}/incidents/{incident.incident_id}" if board_url else ""),
         f"Next: {_next(incident)}",
     ]
-    return Message(title=_title(incident, kind, now), body="\n".join(lines))
+    return Message(title=_title(incident, kind, now, ended_as), body="\n".join(lines))
 
 
 def trial_message(channel: str, *, simulated: bool, board_url: str | None) -> Message:
@@ -90,9 +97,9 @@ def trial_message(channel: str, *, simulated: bool, board_url: str | None) -> Me
     )
 
 
-def _title(incident: Incident, kind: Kind, now: datetime) -> str:
+def _title(incident: Incident, kind: Kind, now: datetime, ended_as: str | None) -> str:
     mark = "SIMULATED " if incident.simulated else ""
-    what = _ended(incident, now) if kind is Kind.CLOSED else _lasting(incident, now)
+    what = ended_as or _ended(incident, now) if kind is Kind.CLOSED else _lasting(incident, now)
     if kind is Kind.REMINDER:
         what += f" ({_span(now - incident.since)})"
     return f"{mark}{_BEGINNINGS[kind]}{_subject(incident)}: {what}; class {incident.blame}"
@@ -116,8 +123,6 @@ def _lasting(incident: Incident, now: datetime) -> str:
 
 
 def _ended(incident: Incident, now: datetime) -> str:
-    if incident.ended_as is not None and (incident.eased_at is None or incident.accepted):
-        return incident.ended_as  # it is not as usual again: it is another's part, or was accepted
     ended = incident.eased_at or incident.ended_at or now
     return (
         f"{_ENDED[incident.trouble]}, after {_span(ended - incident.since)} "
@@ -125,13 +130,14 @@ def _ended(incident: Incident, now: datetime) -> str:
     )
 
 
-def _trouble(trouble: Trouble, slower: str) -> str:
+def _trouble(word: str, slower: str) -> str:
+    trouble = Trouble(word)
     return _AT_TIMES[trouble].format(slower) if trouble in _AT_TIMES else _PLAIN[trouble]
 
 
 def _ratios(incident: Incident) -> str:
     """Return how much slower: of one endpoint with its interval, of several from least to most."""
-    alike = [one for one in incident.affected if one.trouble is incident.trouble and one.ratio]
+    alike = [one for one in incident.parts if one.trouble == incident.trouble and one.ratio]
     found = [one for one in alike if one.eased_at is None] or alike
     if len(found) == 1:
         return _slower(found[0])
@@ -142,7 +148,7 @@ def _ratios(incident: Incident) -> str:
     return f"{least} to {most} times slower" if least != most else f"{most} times slower"
 
 
-def _slower(one: Affected) -> str:
+def _slower(one: Part) -> str:
     if one.ratio is None:
         return "slower than usual"
     if one.ratio_low is None or one.ratio_high is None:
@@ -174,14 +180,14 @@ def _where(incident: Incident) -> str:
 
 def _parts(incident: Incident, kind: Kind) -> list[str]:
     """Return a line an endpoint, where there are several, or several troubles."""
-    if kind is Kind.CLOSED or len(incident.affected) < 2:
+    if kind is Kind.CLOSED or len(incident.parts) < 2:
         return []
     lines = [
         f"- {one.endpoint}: "
-        + (_ENDED[one.trouble] if one.eased_at else _trouble(one.trouble, _slower(one)))
-        for one in incident.affected[:MOST_ENDPOINTS]
+        + (_ENDED[Trouble(one.trouble)] if one.eased_at else _trouble(one.trouble, _slower(one)))
+        for one in incident.parts[:MOST_ENDPOINTS]
     ]
-    left = len(incident.affected) - MOST_ENDPOINTS
+    left = len(incident.parts) - MOST_ENDPOINTS
     return lines + ([f"- and {left} more"] if left > 0 else [])
 
 
@@ -202,7 +208,7 @@ _NEXT: dict[Blame, Callable[[Incident], str]] = {
     Blame.PROBER: lambda _: "pacewatch status",
     Blame.OURS: lambda _: "pacewatch status",
     Blame.QUOTA: lambda _: "pacewatch plan",
-    Blame.UNKNOWN: lambda one: f"pacewatch incidents show {one.id}",
+    Blame.UNKNOWN: lambda one: f"pacewatch incidents show {one.incident_id}",
 }
 
 

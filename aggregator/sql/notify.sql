@@ -6,37 +6,31 @@
 -- name: lock_notices
 select pg_try_advisory_xact_lock(%(key)s) as taken
 
--- name: select_incidents
+-- name: find_tellable
 -- those that are open, and those that have ended lately and whose end was not told to all who knew
-select incident_id, provider, region, trouble, class, state, importance, simulated, since,
-       opened_at, eased_at, ended_at, acknowledged_at, speaks_for, speaks_against, affected,
-       (select text from incident_event as event
-        where event.incident_id = incident.incident_id and event.kind = 'closed'
-        order by event_id desc limit 1) as ended_as,
-       exists (select from incident_event as event
-               where event.incident_id = incident.incident_id and event.kind = 'accepted')
-           as accepted
+select incident_id
 from incident
-cross join lateral (
-    select coalesce(json_agg(json_build_object(
-               'endpoint', endpoint, 'trouble', part.trouble, 'ratio', ratio,
-               'ratio_low', ratio_low, 'ratio_high', ratio_high, 'eased_at', part.eased_at)
-           order by part.eased_at is not null, ratio desc nulls last, endpoint, part.trouble), '[]')
-           as affected
-    from incident_endpoint as part
-    where part.incident_id = incident.incident_id) as parts
-where incident_id = %(incident)s::bigint
-   or (%(incident)s::bigint is null
-       and ((ended_at is null and state in ('confirmed', 'eased'))
-            or (state = 'closed' and ended_at > %(now)s::timestamptz - interval '7 days'
-                and exists (
-                    select from notice
-                    where notice.incident_id = incident.incident_id and given_up_at is null
-                        and not exists (
-                            select from notice as last
-                            where last.incident_id = notice.incident_id
-                                and last.channel = notice.channel and last.kind = 'closed')))))
-order by incident_id
+where (ended_at is null and state in ('confirmed', 'eased'))
+   or (state = 'closed' and ended_at > %(now)s::timestamptz - interval '7 days'
+       and exists (
+           select from notice
+           where notice.incident_id = incident.incident_id and given_up_at is null
+               and not exists (
+                   select from notice as last
+                   where last.incident_id = notice.incident_id
+                       and last.channel = notice.channel and last.kind = 'closed')))
+
+-- name: select_other_end
+-- how an incident ended that is not as usual again: as another's part, or its level was accepted
+select text
+from incident_event as event
+join incident using (incident_id)
+where incident_id = %(incident)s and event.kind = 'closed'
+  and (eased_at is null or exists (
+      select from incident_event as accepting
+      where accepting.incident_id = event.incident_id and accepting.kind = 'accepted'))
+order by event_id desc
+limit 1
 
 -- name: select_told
 select notice_id, incident_id, channel, kind, grade, made_at, given_up_at is not null as given_up,

@@ -37,11 +37,12 @@ where incident_id < %(before)s
 order by incident_id desc
 limit %(limit)s
 
--- name: select_incident
+-- name: select_these_incidents
 select incident_id, provider, region, trouble, class as blame, state, importance, simulated, since,
        opened_at, confirmed_at, eased_at, ended_at, acknowledged_at, speaks_for, speaks_against
 from incident
-where incident_id = %(incident)s
+where incident_id = any(%(incidents)s::bigint[])
+order by incident_id
 
 -- name: select_incident_endpoints
 -- those in trouble before those that are as usual again, the worst first

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 
 import pytest
 from support.centre import make_fleet, migrated_pool
-from support.incidents import HOUR, MINUTE, NOON, insert_incident, make_affected, make_incident
+from support.incidents import HOUR, MINUTE, NOON, insert_incident, make_incident, make_part
 from support.receiving import receiving
 from support.stack import free_port
 
@@ -66,9 +66,9 @@ class Desk:
             cursor = connection.execute(query, values)
             return cursor.fetchall() if cursor.description else []
 
-    def open(self, *affected, **rest):
+    def open(self, *parts, **rest):
         with self.pool.connection() as connection:
-            return insert_incident(connection, make_incident(*affected, **rest))
+            return insert_incident(connection, make_incident(*parts, **rest))
 
     def close(self, at, incident=None):
         self.do("update incident set state = 'closed', eased_at = %s, ended_at = %s", at, at)
@@ -87,7 +87,7 @@ def url_of(receiver, scheme="json"):
 def test_the_beginning_and_the_end_of_an_incident_are_told_once_each(pool, courier):
     with receiving() as receiver:
         desk = Desk(pool, courier, OPS_URL=url_of(receiver))
-        number = desk.open(make_affected(), make_affected("groq/llama-3.3-70b"), simulated=True)
+        number = desk.open(make_part(), make_part("groq/llama-3.3-70b"), simulated=True)
         for minute in range(3):
             desk.tell(NOON + minute * MINUTE)
         desk.close(NOON + HOUR)
@@ -198,7 +198,7 @@ def test_two_central_workers_tell_each_notice_once(pool, courier):
     with receiving() as receiver, Courier() as second:
         desks = [Desk(pool, one, *channels, OPS_URL=url_of(receiver)) for one in (courier, second)]
         for n in range(4):
-            desks[0].open(make_affected(f"groq/m{n}"))
+            desks[0].open(make_part(f"groq/m{n}"))
         together = threading.Barrier(2)
 
         def work(desk):
@@ -291,6 +291,24 @@ def test_what_nobody_acknowledged_is_reminded_of_and_what_grew_worse_is_told(poo
         "Still",
     ]
     assert "New: it is the whole provider now, it pages now" in receiver.got[1]["message"]
+
+
+def test_what_became_part_of_another_incident_is_not_told_as_usual_again(pool, courier):
+    with receiving() as receiver:
+        desk = Desk(pool, courier, OPS_URL=url_of(receiver))
+        number = desk.open()
+        desk.tell()
+        desk.do("delete from incident_endpoint")
+        desk.do("update incident set state = 'closed', ended_at = %s", NOON + HOUR)
+        desk.do(
+            "insert into incident_event (incident_id, at, kind, text)"
+            " values (%s, %s, 'closed', 'part of incident 14')",
+            number,
+            NOON + HOUR,
+        )
+        desk.tell(NOON + HOUR)
+
+    assert receiver.titles[1] == "Over: groq: part of incident 14; class provider"
 
 
 def test_a_channel_that_the_file_no_longer_names_waits_for_nothing(pool, courier):

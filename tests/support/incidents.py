@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from aggregator.notify.incident import Affected, Incident
+from aggregator.incident_views import Incident, Part
 from pacewatch.words.endpoint import Importance
 from pacewatch.words.verdict import Blame, Trouble
 
@@ -12,22 +12,24 @@ MINUTE = timedelta(minutes=1)
 HOUR = timedelta(hours=1)
 
 
-def make_affected(endpoint="groq/gpt-oss-120b", trouble=Trouble.OUTPUT_SPEED, ratio=2.04, **rest):
+def make_part(endpoint="groq/gpt-oss-120b", trouble=Trouble.OUTPUT_SPEED, ratio=2.04, **rest):
     given = ratio is not None
-    made = Affected(
+    made = Part(
+        incident_id=12,
         endpoint=endpoint,
         trouble=trouble,
         ratio=ratio,
         ratio_low=ratio - 0.2 if given else None,
         ratio_high=ratio + 0.3 if given else None,
+        since=NOON - 25 * MINUTE,
         eased_at=None,
     )
     return replace(made, **rest)
 
 
-def make_incident(*affected, **rest):
+def make_incident(*parts, **rest):
     made = Incident(
-        id=12,
+        incident_id=12,
         provider="groq",
         region="",
         trouble=Trouble.OUTPUT_SPEED,
@@ -37,12 +39,13 @@ def make_incident(*affected, **rest):
         simulated=False,
         since=NOON - 25 * MINUTE,
         opened_at=NOON - 12 * MINUTE,
+        confirmed_at=NOON - 11 * MINUTE,
         eased_at=None,
         ended_at=None,
         acknowledged_at=None,
         speaks_for=("3 of 3 regions are slow", "5 of 6 confirming probes were slow"),
         speaks_against=("gpt-oss-120b at cerebras is as usual",),
-        affected=affected or (make_affected(),),
+        parts=parts or (make_part(),),
     )
     return replace(made, **rest)
 
@@ -59,7 +62,7 @@ def insert_incident(connection, incident):
             *(incident.opened_at, incident.opened_at, list(incident.speaks_for)),
         ),
     ).fetchone()
-    for one in incident.affected:
+    for one in incident.parts:
         connection.execute(
             "insert into incident_endpoint (incident_id, endpoint, trouble, ratio, ratio_low,"
             " ratio_high, since) values (%s, %s, %s, %s, %s, %s, %s)",

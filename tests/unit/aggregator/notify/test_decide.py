@@ -4,10 +4,10 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from support.incidents import HOUR, MINUTE, NOON, make_affected, make_incident
+from support.incidents import HOUR, MINUTE, NOON, make_incident, make_part
 
 from aggregator.notify.decide import Told, due, gets, silence_of, withdrawn
-from aggregator.notify.incident import Grade, Kind, grade_of
+from aggregator.notify.grade import Grade, Kind, grade_of, key_of
 from aggregator.silences import Silence
 from pacewatch.words.channel import Channel
 from pacewatch.words.endpoint import Importance
@@ -62,7 +62,7 @@ def test_a_channel_gets_what_it_is_for(channel, incident, is_told):
 
 def test_what_begins_to_fail_or_to_page_is_told_as_worse_once():
     slow = told(grade=grade_of(make_incident(blame=Blame.REGION_PATH)))
-    failing = make_incident(make_affected(trouble=Trouble.FAILURES, ratio=None))
+    failing = make_incident(make_part(trouble=Trouble.FAILURES, ratio=None))
 
     assert kind_due(make_incident(), slow) is Kind.WORSE
     assert kind_due(failing, told()) is Kind.WORSE
@@ -124,14 +124,14 @@ def silence(endpoints="*", region="", number=1, until=NOON + HOUR):
         (make_incident(), [silence("*", "eu-west")], None),
         (make_incident(region="eu-west"), [silence("*", "eu-west")], 1),
         (make_incident(region="eu-west"), [silence("groq/*", "us-east")], None),
-        (make_incident(make_affected(), make_affected("groq/b")), [silence("groq/b")], None),
+        (make_incident(make_part(), make_part("groq/b")), [silence("groq/b")], None),
         (
-            make_incident(make_affected(eased_at=NOON), make_affected("groq/b")),
+            make_incident(make_part(eased_at=NOON), make_part("groq/b")),
             [silence("groq/b")],
             1,
         ),
-        (make_incident(affected=()), [silence("groq/*")], None),
-        (make_incident(affected=()), [silence()], 1),
+        (make_incident(parts=()), [silence("groq/*")], None),
+        (make_incident(parts=()), [silence()], 1),
         (make_incident(), [silence(), silence(number=2, until=NOON + 2 * HOUR)], 2),
     ],
 )
@@ -161,5 +161,5 @@ def test_what_waits_is_withdrawn_by_a_silence_and_reminders_by_an_answer():
 def test_of_two_centres_no_two_incidents_have_one_key():
     later = make_incident(opened_at=NOON + MINUTE)
 
-    assert make_incident().key != later.key
-    assert make_incident().key == make_incident(state="closed").key
+    assert key_of(make_incident()) != key_of(later)
+    assert key_of(make_incident()) == key_of(make_incident(state="closed"))

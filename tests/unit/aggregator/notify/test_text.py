@@ -1,23 +1,23 @@
 """What a message says, word for word."""
 
 import pytest
-from support.incidents import HOUR, MINUTE, NOON, make_affected, make_incident
+from support.incidents import HOUR, MINUTE, NOON, make_incident, make_part
 
-from aggregator.notify.incident import Grade, Kind
+from aggregator.notify.grade import Grade, Kind
 from aggregator.notify.text import _AT_TIMES, _ENDED, _NEXT, _PLAIN, message_of, trial_message
 from pacewatch.words.endpoint import Importance
 from pacewatch.words.verdict import Blame, Trouble
 
 BOARD = "https://pacewatch.example"
-MANY = tuple(make_affected(f"groq/model-{n}", ratio=1.6 + n / 10) for n in range(10))
-FAILING = make_affected(trouble=Trouble.FAILURES, ratio=None)
+MANY = tuple(make_part(f"groq/model-{n}", ratio=1.6 + n / 10) for n in range(10))
+FAILING = make_part(trouble=Trouble.FAILURES, ratio=None)
 
 MESSAGES = {
     "opened": (make_incident(), Kind.OPENED, {}),
     "opened_simulated": (make_incident(simulated=True), Kind.OPENED, {}),
     "opened_many": (make_incident(*MANY), Kind.OPENED, {}),
     "opened_of_which_one_has_eased": (
-        make_incident(make_affected(), make_affected("groq/m", eased_at=NOON)),
+        make_incident(make_part(), make_part("groq/m", eased_at=NOON)),
         Kind.OPENED,
         {},
     ),
@@ -33,7 +33,7 @@ MESSAGES = {
     ),
     "opened_region_path": (
         make_incident(
-            make_affected(trouble=Trouble.FIRST_TOKEN, ratio=5.12),
+            make_part(trouble=Trouble.FIRST_TOKEN, ratio=5.12),
             region="eu-west",
             trouble=Trouble.FIRST_TOKEN,
             blame=Blame.REGION_PATH,
@@ -55,8 +55,8 @@ MESSAGES = {
     ),
     "opened_ours_without_ratio": (
         make_incident(
-            make_affected(ratio=None),
-            make_affected("cerebras/gpt-oss-120b", ratio=None),
+            make_part(ratio=None),
+            make_part("cerebras/gpt-oss-120b", ratio=None),
             provider="",
             blame=Blame.OURS,
         ),
@@ -64,32 +64,28 @@ MESSAGES = {
         {},
     ),
     "opened_without_endpoints": (
-        make_incident(affected=(), trouble=Trouble.QUOTA, blame=Blame.MODEL),
+        make_incident(parts=(), trouble=Trouble.QUOTA, blame=Blame.MODEL),
         Kind.OPENED,
         {},
     ),
     "worse": (
-        make_incident(make_affected(), FAILING, trouble=Trouble.FAILURES),
+        make_incident(make_part(), FAILING, trouble=Trouble.FAILURES),
         Kind.WORSE,
         {"news": Grade.FAILS | Grade.PAGES},
     ),
     "closed_into_another": (
-        make_incident(
-            affected=(), state="closed", ended_at=NOON - MINUTE, ended_as="part of incident 14"
-        ),
+        make_incident(parts=(), state="closed", ended_at=NOON - MINUTE),
         Kind.CLOSED,
-        {},
+        {"ended_as": "part of incident 14"},
     ),
     "closed_accepted": (
         make_incident(
             state="closed",
             eased_at=NOON - MINUTE,
             ended_at=NOON - MINUTE,
-            ended_as="its level is the usual one now",
-            accepted=True,
         ),
         Kind.CLOSED,
-        {},
+        {"ended_as": "its level is the usual one now"},
     ),
     "reminder": (make_incident(since=NOON - 5 * HOUR), Kind.REMINDER, {}),
     "closed": (
