@@ -93,27 +93,6 @@ class Bundle:
     """Runs before the moment, in `seen`, whose connections stand beside those since."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IncidentRows:
-    """An incident as the store has it."""
-
-    incident: Row
-    endpoints: Sequence[Row]
-    events: Sequence[Row]
-
-
-def read_incident(connection: Connection, incident: int) -> IncidentRows | None:
-    """Return the incident of that id; None where there is none."""
-    found = _rows(connection, "select_bundle_incident", incident=incident)
-    if not found:
-        return None
-    return IncidentRows(
-        incident=found[0],
-        endpoints=_rows(connection, "select_bundle_incident_endpoints", incident=incident),
-        events=_rows(connection, "select_bundle_incident_events", incident=incident),
-    )
-
-
 def read_bundle(connection: Connection, asked: Asked) -> Bundle:
     """Return the evidence at the connection's one moment; raises StoreError."""
     names = list(asked.endpoints)

@@ -6,7 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from aggregator.api.documents import change_document
-from aggregator.bundle import MOST_ENDPOINTS, Bundle, Compared, IncidentRows, Row, Spread
+from aggregator.api.judgement_documents import whole_document
+from aggregator.bundle import MOST_ENDPOINTS, Bundle, Compared, Row, Spread
+from aggregator.incident_views import WholeIncident
 from aggregator.rows import EndpointRow
 from pacewatch import __version__
 from pacewatch.words.figures import percentile
@@ -30,7 +32,7 @@ _CONNECTION = (
 _TIMES = ("queue_s", "prompt_s", "completion_s", "total_s", "ttft_s", "tokens_per_s")
 
 
-def bundle_document(bundle: Bundle, incident: IncidentRows | None, *, simulated: bool) -> Document:
+def bundle_document(bundle: Bundle, incident: WholeIncident | None, *, simulated: bool) -> Document:
     """Return the document of evidence, but for its moment."""
     asked = bundle.asked
     return {
@@ -51,33 +53,9 @@ def bundle_document(bundle: Bundle, incident: IncidentRows | None, *, simulated:
     }
 
 
-def _incident(rows: IncidentRows) -> Document:
-    one = rows.incident
-    moments = ("since", "opened_at", "confirmed_at", "eased_at", "ended_at")
-    words = ("provider", "region", "trouble", "class", "state", "importance")
-    told = ("ratio", "ratio_low", "ratio_high")
-    endpoints = list(dict.fromkeys(row["endpoint"] for row in rows.endpoints))
-    return {
-        "incident": one["incident_id"],
-        **{name: one[name] for name in words},
-        **{name: None if one[name] is None else to_rfc3339(one[name]) for name in moments},
-        "speaks_for": one["speaks_for"],
-        "speaks_against": one["speaks_against"],
-        "endpoints": [
-            {
-                "endpoint": row["endpoint"],
-                "trouble": row["trouble"],
-                "since": to_rfc3339(row["since"]),
-                **{name: row[name] for name in told},
-            }
-            for row in rows.endpoints
-        ],
-        "endpoints_left_out": endpoints[MOST_ENDPOINTS:],
-        "events": [
-            {"at": to_rfc3339(row["at"]), "kind": row["kind"], "text": row["text"]}
-            for row in rows.events
-        ],
-    }
+def _incident(found: WholeIncident) -> Document:
+    left_out = found.incident.endpoints[MOST_ENDPOINTS:]
+    return {**whole_document(found), "endpoints_left_out": list(left_out)}
 
 
 def _endpoint(facts: EndpointRow) -> Document:

@@ -16,11 +16,10 @@ from aggregator.bundle import (
     LONGEST,
     MOST_ENDPOINTS,
     Asked,
-    IncidentRows,
     read_bundle,
-    read_incident,
 )
 from aggregator.db import Connection
+from aggregator.incident_views import WholeIncident, read_whole
 from aggregator.rows import EndpointRow, one_moment, read_rows, read_store
 from pacewatch.words.slot import to_rfc3339
 
@@ -66,13 +65,13 @@ def evidence_of_incident(
     its end unless said; otherwise as `/api/evidence`.
     """
     with one_moment(centre.pool) as connection:
-        rows = read_incident(connection, id)
-        if rows is None:
+        found = read_whole(connection, id)
+        if found is None:
             raise Problem(404, f"incident {id}: unknown (allowed: the ids of /api/incidents)")
-        names = tuple(dict.fromkeys(row["endpoint"] for row in rows.endpoints))[:MOST_ENDPOINTS]
-        last = until or rows.incident["ended_at"] or centre.clock()
-        asked = _asked(centre, names, since or rows.incident["since"], last)
-        return _told(request, centre, connection, asked, rows)
+        one = found.incident
+        last = until or one.ended_at or centre.clock()
+        asked = _asked(centre, one.endpoints[:MOST_ENDPOINTS], since or one.since, last)
+        return _told(request, centre, connection, asked, found)
 
 
 def _asked(
@@ -96,7 +95,7 @@ def _told(
     centre: Centre,
     connection: Connection,
     asked: Asked,
-    incident: IncidentRows | None,
+    incident: WholeIncident | None,
 ) -> Response:
     store = read_store(connection)
     simulated = centre.fleet.simulated if store is None else store.simulated

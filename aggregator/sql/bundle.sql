@@ -31,18 +31,3 @@ order by run_id, n;
 -- name: select_bundle_timelines
 select run_id, record from timeline
 where run_id = any(%(runs)s) and slot_at > %(from)s and slot_at <= %(until)s;
-
--- name: select_bundle_incident
-select incident_id, provider, region, trouble, class, state, importance, since, opened_at, confirmed_at,
-       eased_at, ended_at, speaks_for, speaks_against
-from incident
-where incident_id = %(incident)s;
-
--- name: select_bundle_incident_endpoints
-select endpoint, trouble, ratio, ratio_low, ratio_high, since
-from incident_endpoint
-where incident_id = %(incident)s
-order by endpoint, trouble;
-
--- name: select_bundle_incident_events
-select at, kind, text from incident_event where incident_id = %(incident)s order by at, event_id;

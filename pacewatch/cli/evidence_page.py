@@ -88,10 +88,11 @@ def _incident(incident: Document | None) -> Iterator[str]:
                 one["endpoint"],
                 word_text(one["trouble"]),
                 one["since"],
-                _times(one["ratio"]),
-                _between(one["ratio_low"], one["ratio_high"], _times),
+                _times(slower.get("times")),
+                _between(slower.get("low"), slower.get("high"), _times),
             )
             for one in incident["endpoints"]
+            for slower in (one["slower"] or {},)
         ],
     )
     if incident["endpoints_left_out"]:
@@ -99,7 +100,7 @@ def _incident(incident: Document | None) -> Iterator[str]:
         yield ""
     for word, told in (("For it", incident["speaks_for"]), ("Against", incident["speaks_against"])):
         yield from (f"- {word}: {safe(line)}" for line in told)
-    yield from (f"- {event['at']} {safe(event['text'])}" for event in incident["events"])
+    yield from (f"- {event['at']} {safe(event['text'])}" for event in incident["timeline"])
     yield ""
 
 

@@ -131,7 +131,7 @@ def test_an_incident_brings_its_endpoints_its_times_and_its_story(client, pool, 
     assert (told["since"], told["until"]) == (to_rfc3339(SINCE), to_rfc3339(NOON))
     assert [one["endpoint"] for one in told["endpoints"]] == [slowed.endpoint]
     assert told["incident"]["class"] == "provider"
-    assert [event["kind"] for event in told["incident"]["events"]] == ["suspected"]
+    assert [event["kind"] for event in told["incident"]["timeline"]] == ["suspected"]
     assert (
         told["medians"] == ask(client, endpoint=slowed.endpoint, since=to_rfc3339(SINCE))["medians"]
     )
