@@ -29,6 +29,7 @@ from aggregator.standing import (
 )
 from pacewatch.words.fleet import Fleet
 from pacewatch.words.outcome import DECLINE_MEANINGS, Decline, outcome_text
+from pacewatch.words.slot import SENTINEL
 from pacewatch.words.text import age_text, plural, span_text, word_text
 
 DISPATCH_SILENT_AFTER = timedelta(minutes=2)
@@ -106,7 +107,8 @@ def read_status(connection: Connection, fleet: Fleet, now: datetime) -> Status:
     endpoints = read_rows(connection, EndpointRow, "select_endpoints", endpoints=None)
     active = {row.endpoint: row for row in endpoints if row.active}
     asked = {"regions": list(fleet.regions)}
-    series = read_rows(connection, SeriesRow, "select_suspect_series", **asked)
+    planned = [*fleet.schedule.workloads, SENTINEL]
+    series = read_rows(connection, SeriesRow, "select_suspect_series", **asked, workloads=planned)
     counted = connection.execute(
         queries("read")["count_measured"], {**asked, "since": now - window}
     ).fetchone()

@@ -69,11 +69,14 @@ limit %(limit)s
 select load from series where series_id = %(series)s
 
 -- name: select_suspect_series
--- series of probed endpoints whose latest run has a request that ended badly
+-- series of probed endpoints, regions and workloads whose latest run has a request that ended badly
 select s.*
 from series_shown s
 join endpoint e using (endpoint)
-where e.active and s.region = any(%(regions)s) and s.latest_outcome <> 'ok'
+where e.active
+  and s.region = any(%(regions)s)
+  and s.workload = any(%(workloads)s)
+  and s.latest_outcome <> 'ok'
 order by s.endpoint collate "C", s.region collate "C", s.workload, s.load, s.simulated
 
 -- name: count_measured

@@ -1,5 +1,6 @@
 import json
 import re
+from dataclasses import replace
 from datetime import timedelta
 from html.parser import HTMLParser
 from statistics import median
@@ -81,6 +82,16 @@ def test_the_status_reads_as_the_golden_one(client, golden):
     text = json.dumps(client.get("/api/status").json(), indent=2, ensure_ascii=False)
 
     golden("api/status.json", text + "\n")
+
+
+def test_a_workload_that_is_asked_for_no_longer_is_no_trouble_any_more(pool):
+    fleet = board_fleet()
+    other = replace(fleet, schedule=replace(fleet.schedule, workloads=("standard",)))
+    before, after = (client_at(pool, fleet=f).get("/api/status").json() for f in (fleet, other))
+
+    assert [one["endpoint"] for one in before["failing"]] == ["groq/gpt-oss-120b"]
+    assert after["failing"] == []
+    assert not any("failing" in problem for problem in after["problems"])
 
 
 def test_the_page_reads_as_the_golden_one(client, golden):
