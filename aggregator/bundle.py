@@ -150,7 +150,8 @@ def _seen(connection: Connection, told: Sequence[Row], times: Row) -> dict[UUID,
     """Return what the workers' records say of each request but for its timeline."""
     seen: dict[UUID, dict[int, Row]] = {}
     values = {"runs": [row["run_id"] for row in told], **times}
-    for row in connection.execute(queries("bundle")["select_bundle_timelines"], values):
+    found = connection.execute(queries("bundle")["select_bundle_timelines"], values, binary=True)
+    for row in found:
         record = unpacked(row["record"])
         if record["v"] > VERSION:
             continue  # of a newer centre beside this one: the form is not known here

@@ -3,13 +3,28 @@
 from datetime import timedelta
 
 import pytest
-from support.centre import migrated_pool
-from support.records import NOON, make_slot, plan, push, record_of, timed
+from fastapi.testclient import TestClient
+from support.centre import make_fleet, migrated_pool
+from support.records import (
+    ENDPOINT,
+    NOON,
+    WORKLOAD,
+    make_slot,
+    plan,
+    push,
+    record_of,
+    timed,
+)
+from support.seed import add_endpoint
 from typer.testing import CliRunner
 
+from aggregator.api.app import create_app
+from aggregator.days import roll_up
 from aggregator.partitions import drop_old_days
 from aggregator.remeasure import remeasure
 from pacewatch.cli.app import app
+from pacewatch.words.figures import DEFINITION
+from pacewatch.words.fleet import Schedule
 from pacewatch.words.retention import Retention
 from pacewatch.words.slot import Load
 
@@ -73,6 +88,30 @@ def test_a_run_whose_timeline_is_gone_stays_as_it_was_measured(pool):
     with pool.connection() as connection:
         old = connection.execute("select count(*) as n from run where definition = 0").fetchone()
     assert old["n"] == len(SLOTS) - kept
+
+
+def boundaries(pool):
+    """The versions of the days that are told, and the boundaries on the chart of the runs."""
+    fleet = make_fleet(schedule=Schedule())
+    client = TestClient(create_app(pool, fleet, clock=lambda: NOON))
+    days = client.get("/api/series/1/days").json()["days"]
+    page = client.get(f"/endpoints/{ENDPOINT}?workload={WORKLOAD}").text
+    return [day["definition"] for day in days], page.count('class="rule definition"')
+
+
+def test_charts_and_days_mark_the_boundary_of_definitions_until_the_past_is_taken_over(pool):
+    with pool.connection() as connection:
+        add_endpoint(connection, ENDPOINT, NOON)
+        connection.execute(
+            "update run set definition = 0 where slot_at < %s", (NOON - timedelta(hours=24),)
+        )
+    roll_up(pool, Retention(), NOON)
+    assert boundaries(pool) == ([DEFINITION - 1, DEFINITION], 2)  # speed and first token
+
+    remeasure(pool, now=NOON, window=WINDOW)
+    roll_up(pool, Retention(), NOON)
+
+    assert boundaries(pool) == ([DEFINITION, DEFINITION], 0)
 
 
 def test_the_command_says_how_many_runs_it_took_over(pool, database_url, tmp_path):
