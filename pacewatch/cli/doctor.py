@@ -29,7 +29,8 @@ def doctor(
 ) -> None:
     """Look at the store: its sizes, now and in a year of this plan, and what is wrong with it.
 
-    It needs the centre's environment. Exit code 1 where something is wrong.
+    It needs the centre's environment, or an `up` of yours that runs. Exit code 1 where something is
+    wrong.
     """
     from datetime import UTC, datetime
 
@@ -38,14 +39,16 @@ def doctor(
     from pacewatch.cli import doctor_screen, render
     from pacewatch.config import config_path, load_fleet
     from pacewatch.names import foreign_names
+    from pacewatch.stack.state import store_environment
 
-    fleet = load_fleet(config_path(os.environ), os.environ)
+    environment = store_environment(os.environ, uid=os.getuid())
+    fleet = load_fleet(config_path(environment), environment)
     now = datetime.now(UTC)
     problems = [
         f"import name {name}: leads to {origin}, a package of somebody else"
         for name, origin in foreign_names().items()
     ]
-    with db.open_pool(read_database_url(), size=2) as pool:
+    with db.open_pool(read_database_url(environment), size=2) as pool:
         with pool.connection() as connection:
             db.require_store(connection, fleet.simulated)
             condition = doctor.read_condition(connection, fleet, now)

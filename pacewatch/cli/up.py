@@ -192,13 +192,15 @@ def _begin_simulator(supervisor: "Supervisor", choice: "Choice", site: "Site") -
 def _make_store(url: str, choice: "Choice", state: Path) -> dict[str, Path]:
     """Bring the store to this version's tables; return the file of each region's token.
 
-    Another file holds a token by which a person of this machine asks for all that people may.
+    Other files hold the store's address, and a token by which a person of this machine asks for all
+    that people may.
     """
     from aggregator import db
     from aggregator.regions import Scope, issue_token, region_of
-    from pacewatch.stack.state import ADMIN_TOKEN, make_folder, write_private
+    from pacewatch.stack.state import ADMIN_TOKEN, DATABASE_URL, make_folder, write_private
 
     db.migrate(url)
+    write_private(state / DATABASE_URL, url)
     folder = state / "tokens"
     make_folder(folder, 0o700)
     files = {region: folder / region for region in choice.regions}

@@ -4,11 +4,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from pacewatch.stack.ports import kept_port
-from pacewatch.stack.state import make_folder, write_private
+from pacewatch.stack.state import DEMO_FILE, make_folder, write_private
 
 DEMO_REGIONS = ("eu-west", "us-east")
 
-_FILE = "demo.toml"
 _HEAD = "# Written by `pacewatch up --demo` at each start.\n[simulator]\n"
 
 
@@ -27,5 +26,5 @@ def write_demo(state: Path, ports: Mapping[str, int], notify: str | None = None)
     lines = [f'{region} = "http://127.0.0.1:{port}"\n' for region, port in ports.items()]
     if notify is not None:
         lines.append(f'\n[notify.demo]\nurl_env = "{notify}"\n')
-    write_private(state / _FILE, _HEAD + "".join(lines))
-    return state / _FILE
+    write_private(state / DEMO_FILE, _HEAD + "".join(lines))
+    return state / DEMO_FILE

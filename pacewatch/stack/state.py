@@ -23,9 +23,11 @@ _LONGEST_SOCKET_PATH = 100
 """The kernel's own limit is 104 bytes on one system and 108 on another."""
 _PLAIN_PATH = re.compile(r"[A-Za-z0-9/._+-]+")
 
+DATABASE_URL, DEMO_FILE = "database-url", "demo.toml"
 ADMIN_TOKEN = "admin-token"  # noqa: S105 - a file's name
 """Holds the token by which a person of this machine asks for runs."""
 
+_STORE = "PACEWATCH_DATABASE_URL"
 _STAMP = "state.json"
 _LOCK = "lock"
 _ACCEPTED = "accepted.json"
@@ -82,6 +84,13 @@ def running_board(environment: Mapping[str, str], *, uid: int) -> str | None:
     """Return the address of the board of the `up` that this user has running, the real one's before
     the demo's; None where none runs.
     """
+    folder = running_folder(environment, uid=uid)
+    told = {} if folder is None else _read_json(folder / _LOCK)
+    return str(told["board"]) if "board" in told else None
+
+
+def running_folder(environment: Mapping[str, str], *, uid: int) -> Path | None:
+    """Return the state folder of that `up`; None where none runs."""
     for simulated in (False, True):
         try:
             folder = state_folder(environment, simulated=simulated, uid=uid)
@@ -89,8 +98,20 @@ def running_board(environment: Mapping[str, str], *, uid: int) -> str | None:
             return None
         holder = _read_json(folder / _LOCK)
         if "board" in holder and Path(f"/proc/{holder.get('pid')}").exists():
-            return str(holder["board"])  # a killed one has left its own
+            return folder  # a killed one has left its own
     return None
+
+
+def store_environment(environment: Mapping[str, str], *, uid: int) -> Mapping[str, str]:
+    """Return the environment with the store, and in the demo the file, of the `up` that this user
+    has running, where it names no store itself.
+    """
+    folder = running_folder(environment, uid=uid)
+    if folder is None or environment.keys() & {_STORE, f"{_STORE}_FILE"}:
+        return environment
+    found = {**environment, f"{_STORE}_FILE": str(folder / DATABASE_URL)}
+    demo = folder / DEMO_FILE
+    return found | ({"PACEWATCH_CONFIG": str(demo)} if demo.exists() else {})
 
 
 @contextmanager

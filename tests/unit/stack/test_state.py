@@ -12,6 +12,7 @@ from pacewatch.stack.state import (
     make_folder,
     running_board,
     state_folder,
+    store_environment,
     write_private,
 )
 from pacewatch.words.errors import SettingsError, StackError
@@ -185,3 +186,19 @@ def test_the_board_of_a_running_up_is_found_and_none_of_one_that_is_gone(tmp_pat
             (real / "lock").write_text('{"pid": 999999999, "board": "http://127.0.0.1:8422"}')
             assert running_board(environment, uid=1000) == "http://127.0.0.1:8421"
     assert running_board(environment, uid=1000) is None
+
+
+def test_the_store_of_a_running_up_is_taken_where_no_other_is_named(tmp_path):
+    home = {"HOME": str(tmp_path)}
+    named = {**home, "PACEWATCH_DATABASE_URL": "postgresql://elsewhere"}
+    demo = state_folder(home, simulated=True, uid=1000)
+
+    assert store_environment(home, uid=1000) == home
+    with hold(demo, simulated=True) as state:
+        state.announce("http://127.0.0.1:8421")
+        found = {**home, "PACEWATCH_DATABASE_URL_FILE": str(demo / "database-url")}
+        assert store_environment(home, uid=1000) == found
+        (demo / "demo.toml").touch()
+        found["PACEWATCH_CONFIG"] = str(demo / "demo.toml")
+        assert store_environment(home, uid=1000) == found
+        assert store_environment(named, uid=1000) == named
