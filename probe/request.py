@@ -22,7 +22,7 @@ from probe.alarm import Alarm
 from probe.arrivals import TimeUp
 from probe.classify import Ending
 from probe.connect import Link, Target
-from probe.protocols.interface import AllTold, Chunk, End, MalformedAnswer, Piece, WireProtocol
+from probe.protocols.interface import AllTold, End, MalformedAnswer, Piece, WireProtocol
 from probe.seen import Seen
 from probe.sign import Signer, secrets_in
 from probe.stamps import Portion
@@ -229,8 +229,9 @@ def _take(pieces: Sequence[Piece], portion: Portion, seen: Seen, alarm: Alarm) -
     stamp_ns, is_last = portion.stamp_ns, False
     portion.events += 1
     for piece in pieces:
+        held = len(seen.at_ns)
         seen.take(piece, portion)
-        if isinstance(piece, Chunk):
+        if len(seen.at_ns) > held:
             alarm.token(stamp_ns)
         elif isinstance(piece, End):
             alarm.ended(stamp_ns, is_sure=not piece.needs_body)

@@ -16,6 +16,7 @@ from probe.protocols.interface import (
     Piece,
     StreamFault,
     Usage,
+    Whole,
 )
 from probe.stamps import Portion
 
@@ -54,6 +55,8 @@ class Seen:
     at_ns: "array[int]" = field(default_factory=lambda: array("q"))
     kinds: list[str] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
+    streamed: set[str] = field(default_factory=set)
+    """Kinds of text that came in chunks."""
     text_size: int = 0
     tokens: ProviderTokens | None = None
     told: ServerTimings | None = None
@@ -68,8 +71,8 @@ class Seen:
 
     def take(self, piece: Piece, portion: Portion) -> None:
         """Add a piece that came with that read; raises MalformedAnswer for too much."""
-        if isinstance(piece, Chunk):
-            self._add(piece, portion)
+        if isinstance(piece, Chunk | Whole):
+            self._write(piece, portion)
         elif isinstance(piece, Identity):
             if piece is not self.last_identity:
                 self._know(piece)
@@ -88,7 +91,15 @@ class Seen:
         else:
             self.told = piece
 
-    def _add(self, chunk: Chunk, portion: Portion) -> None:
+    def _write(self, text: Chunk | Whole, portion: Portion) -> None:
+        """Add a text; one told whole only where it is no repetition."""
+        if isinstance(text, Chunk):
+            self.streamed.add(text.kind)
+        elif text.kind in self.streamed or text.text in self.texts:
+            return
+        self._add(text, portion)
+
+    def _add(self, chunk: Chunk | Whole, portion: Portion) -> None:
         if len(self.at_ns) >= self.most_chunks:
             raise MalformedAnswer("endless")  # one more, and the centre would refuse the record
         if portion is not self.last:

@@ -12,6 +12,9 @@ PORTION_BYTES = 128 * 1024
 _GZIP, _ZLIB, _BARE = zlib.MAX_WBITS | 16, zlib.MAX_WBITS, -zlib.MAX_WBITS
 _GZIP_MARK = b"\x1f\x8b"
 
+_NO_CODING = frozenset({"", "identity", "none"})
+"""The last is no coding by any standard: some servers name it to keep proxies from packing."""
+
 
 class Unpacker:
     """The content coding of one answer."""
@@ -19,7 +22,7 @@ class Unpacker:
     def __init__(self, coding: str) -> None:
         """Begin; raises MalformedAnswer for a coding that was not asked for and is not known."""
         codings = [one.strip().lower() for one in coding.split(",")]
-        told = [one for one in codings if one not in ("", "identity")]
+        told = [one for one in codings if one not in _NO_CODING]
         self._inflater: zlib._Decompress | None = None
         self._is_gzip = told in (["gzip"], ["x-gzip"])
         self._is_begun = not told

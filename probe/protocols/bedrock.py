@@ -50,9 +50,7 @@ class Bedrock:
         """Return what a message holds."""
         if frame.is_fault or frame.name.endswith("Exception"):
             return (StreamFault(code=word(frame.name)),)
-        event = event_of(frame)
-        if event is None:
-            return ()
+        event = event_of(frame) or {}
         if frame.name == "contentBlockDelta":
             return _chunks(event.get("delta"))
         if frame.name == "contentBlockStart":

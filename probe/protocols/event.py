@@ -6,6 +6,9 @@ from typing import Any
 from probe.protocols.foreign import code_word, word
 from probe.protocols.interface import Frame, MalformedAnswer, StreamFault
 
+_ERRORS = frozenset({"error", "exception"})
+"""Names of events that are errors, whatever they hold."""
+
 _KEEP_ALIVE = frozenset({"ping", "heartbeat", "keepalive", "keep-alive", "keep_alive"})
 """Names of events that may hold anything."""
 
@@ -22,7 +25,7 @@ def event_of(frame: Frame) -> dict[str, Any] | None:
     try:
         event = json.loads(text)
     except (ValueError, RecursionError):
-        if frame.name == "error":
+        if frame.name.casefold() in _ERRORS:
             return {"error": text.strip()}
         raise MalformedAnswer("bad_json") from None
     if isinstance(event, list) and len(event) == 1:
@@ -32,7 +35,7 @@ def event_of(frame: Frame) -> dict[str, Any] | None:
 
 def is_done(frame: Frame) -> bool:
     """Tell whether an event is the mark by which some say that all is done."""
-    return frame.data[:6] == "[DONE]" and frame.data.strip() == "[DONE]"
+    return "[DONE]" in frame.data[:16] and frame.data.strip() == "[DONE]"
 
 
 def named(told: object) -> str:
@@ -46,7 +49,7 @@ def fault_in(event: dict[str, Any], name: str) -> StreamFault | None:
     if not error and isinstance(groq := event.get("x_groq"), dict):
         error = groq.get("error")
     if not error and (
-        name == "error"
+        name.casefold() in _ERRORS
         or event.get("object") == "error"
         or event.get("type") == "error"
         or _is_bare(event)

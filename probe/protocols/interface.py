@@ -37,6 +37,17 @@ class Chunk:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Whole:
+    """A text told once more, whole, never empty: generated text where nothing of its kind was
+    streamed, a repetition where something was.
+    """
+
+    kind: str
+    """As a chunk's."""
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
     """Tokens as the provider tells them: totals so far, None where this frame does not tell."""
 
@@ -78,7 +89,7 @@ class StreamFault:
     """Its code, else its type, in the provider's words."""
 
 
-Piece = Chunk | Usage | ServerTimings | Identity | Finish | End | AllTold | StreamFault
+Piece = Chunk | Whole | Usage | ServerTimings | Identity | Finish | End | AllTold | StreamFault
 """What a frame may hold."""
 
 

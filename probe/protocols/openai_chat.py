@@ -89,7 +89,7 @@ def _pieces(event: dict[str, Any]) -> list[Piece]:
         delta = choice.get("delta", choice.get("message"))
         if isinstance(delta, dict):
             _read_delta(delta, pieces)
-        if finish := choice.get("finish_reason"):
+        if finish := choice.get("finish_reason") or (choice.get("error") and "error"):
             pieces += _end(finish, choice)
     _read_told(event, choice, pieces)
     return pieces

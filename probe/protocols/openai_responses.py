@@ -1,7 +1,8 @@
 """The responses protocol of OpenAI: named events, deltas by the kind of their item, no `[DONE]`.
 
-What is done repeats what came in deltas and does not count again. A summary of the reasoning is
-reasoning; encrypted reasoning and the padding of deltas are nothing. All items of the answer count.
+What is done repeats what came in deltas, and counts only where nothing came in them. A summary of
+the reasoning is reasoning; encrypted reasoning and the padding of deltas are nothing. All items of
+the answer count.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,6 +21,7 @@ from probe.protocols.interface import (
     Piece,
     StreamFault,
     Usage,
+    Whole,
 )
 from probe.protocols.sse import EventStream
 
@@ -41,6 +43,14 @@ _DELTAS = {
     "response.code_interpreter_call.code.delta": TOOL,
 }
 """Events that hold generated text."""
+
+_DONE = {
+    "response.output_text.done": (ANSWER, "text"),
+    "response.refusal.done": (ANSWER, "refusal"),
+    "response.reasoning_text.done": (REASONING, "text"),
+    "response.reasoning_summary_text.done": (REASONING, "text"),
+}
+"""Events that tell a text whole, and where."""
 
 _BEGINNINGS = frozenset({"response.created", "response.queued", "response.in_progress"})
 
@@ -98,8 +108,12 @@ class OpenAIResponses:
         kind = named(event.get("type")) or frame.name
         if (letter := _DELTAS.get(kind)) is not None:
             return _chunk(letter, _text(event.get("delta")))
+        if (done := _DONE.get(kind)) is not None:
+            return _whole(done[0], event.get(done[1]))
         if kind == "response.output_item.added":
             return _begun(event.get("item"))
+        if kind == "response.output_item.done":
+            return _items([event.get("item")])
         if kind in _BEGINNINGS:
             return _who(event.get("response"))
         return _ended(_ENDS[kind], event.get("response")) if kind in _ENDS else ()
@@ -117,6 +131,30 @@ def _text(delta: object) -> str:
 
 def _chunk(kind: str, text: str) -> Sequence[Piece]:
     return (Chunk(kind=kind, text=text),) if text else ()
+
+
+def _whole(kind: str, *told: object) -> list[Whole]:
+    text = "".join(one for one in told if isinstance(one, str))
+    return [Whole(kind=kind, text=text)] if text else []
+
+
+def _items(items: object) -> Sequence[Piece]:
+    """Return the texts of items that are done, reasoning first."""
+    found: list[Whole] = []
+    for item in items if isinstance(items, list) else ():
+        if not isinstance(item, dict):
+            continue
+        kind = named(item.get("type"))
+        if kind.endswith("_call"):
+            found += _whole(TOOL, item.get("name"), item.get("arguments"), item.get("input"))
+        parts = item.get("content") or item.get("summary")
+        for part in parts if isinstance(parts, list) else ():
+            if isinstance(part, dict):
+                found += _whole(
+                    REASONING if kind == "reasoning" else ANSWER,
+                    part.get("text") or part.get("refusal"),
+                )
+    return sorted(found, key=lambda whole: whole.kind != REASONING)
 
 
 def _begun(item: object) -> Sequence[Piece]:
@@ -158,7 +196,7 @@ def _ended(state: str, response: object) -> Sequence[Piece]:
     finish = Finish(
         word=reason or state, is_truncated=reason in _TRUNCATED, is_filtered=reason in _FILTERED
     )
-    return (*pieces, finish, End(is_last=True))
+    return (*_items(response.get("output")), *pieces, finish, End(is_last=True))
 
 
 def _used(usage: object) -> Sequence[Piece]:

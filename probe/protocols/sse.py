@@ -34,6 +34,7 @@ class EventStream:
         self._fields = 0
         self._name = ""
         self._data: list[bytes] = []
+        self._stray = bytearray()
         self._data_bytes = 0
 
     def feed(self, data: bytes) -> list[Frame]:
@@ -63,12 +64,17 @@ class EventStream:
         return self._read(lines)
 
     def finish(self) -> list[Frame]:
-        """Return the event that the body's end completes where its blank line is missing."""
+        """Return the event that the body's end completes where its blank line is missing, and what
+        was put into the stream as bare JSON, as some put an error.
+        """
         if not self._has_begun or self._plain is not None:
             return []
         lines = [bytes(self._rest), b"\n"] if self._rest else [b"\n"]
         self._rest.clear()
-        return self._read(lines)
+        frames = self._read(lines)
+        if self._stray:
+            frames.append(Frame(name="", data=self._stray.decode("utf-8", "replace")))
+        return frames
 
     def plain(self) -> bytes | None:
         """Return the start of the body where it is no event stream; None where it is one, or
@@ -124,6 +130,8 @@ class EventStream:
         field, _, value = line.partition(b":")
         if field in _FIELDS:
             self._fields += 1
+        elif (self._stray or line[0] in _NO_STREAM) and len(self._stray) < MAX_PLAIN_BYTES:
+            self._stray += line
         if value[:1] == b" ":
             value = value[1:]
         if field == b"data":

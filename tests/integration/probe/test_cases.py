@@ -61,6 +61,8 @@ def _misses(timing: Timing, asked: Asked, expect: dict[str, Any]) -> Iterator[st
             yield f"{name}: {at_s} s, expected {expect[name]} ms"
     if not _fits(figures.stall_s, expect.get("stall_ms"), late_ms, late_ms):
         yield f"stall_ms: {figures.stall_s} s, expected {expect.get('stall_ms')} ms"
+    if (Flag.BURST in timing.flags) != (Flag.BURST in expect["flags"]):
+        yield f"arrivals at {timing.chunks.at_us} us"
     if "ends_within_ms" in expect:
         first, last = expect["ends_within_ms"]
         if not first - 2 <= (timing.end_us or 0) / 1000 <= last + late_ms:

@@ -10,6 +10,6 @@ def test_the_page_tells_every_piece():
     named = set(re.findall(r"^\| `([A-Za-z]+)` \|", PAGE.read_text(encoding="utf-8"), re.MULTILINE))
 
     assert named == {
-        *("Chunk", "Usage", "ServerTimings", "Identity"),
+        *("Chunk", "Whole", "Usage", "ServerTimings", "Identity"),
         *("Finish", "End", "AllTold", "StreamFault"),
     }

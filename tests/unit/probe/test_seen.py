@@ -1,9 +1,9 @@
 import pytest
 
 from aggregator import record
-from pacewatch.words.timing import ANSWER, ProviderTokens
+from pacewatch.words.timing import ANSWER, REASONING, ProviderTokens
 from probe import seen
-from probe.protocols.interface import Chunk, MalformedAnswer, Usage
+from probe.protocols.interface import Chunk, MalformedAnswer, Usage, Whole
 from probe.seen import Seen
 from probe.stamps import Portion
 
@@ -47,3 +47,22 @@ def test_a_usage_that_tells_nothing_is_none():
     held.take(Usage(tokens=ProviderTokens()), Portion(data=b"x", stamp_ns=0))
 
     assert held.tokens is None
+
+
+@pytest.mark.parametrize(
+    ("pieces", "texts"),
+    [
+        ([Chunk(kind=ANSWER, text="Low"), Whole(kind=ANSWER, text="Low tide")], ["Low"]),
+        ([Whole(kind=ANSWER, text="Low"), Whole(kind=ANSWER, text="Low")], ["Low"]),
+        ([Whole(kind=ANSWER, text="Low"), Whole(kind=ANSWER, text="tide")], ["Low", "tide"]),
+        ([Chunk(kind=REASONING, text="Hm"), Whole(kind=ANSWER, text="Low")], ["Hm", "Low"]),
+    ],
+)
+def test_a_text_told_whole_counts_once_and_only_where_nothing_of_its_kind_was_streamed(
+    pieces, texts
+):
+    held = Seen()
+    for piece in pieces:
+        held.take(piece, Portion(data=b"x", stamp_ns=0))
+
+    assert held.texts == texts

@@ -13,7 +13,7 @@ def packed(text: bytes, wbits: int = zlib.MAX_WBITS | 16) -> bytes:
     return packer.compress(text) + packer.flush()
 
 
-@pytest.mark.parametrize("coding", ["", "identity", " Identity ", "identity, identity"])
+@pytest.mark.parametrize("coding", ["", "identity", " Identity ", "identity, identity", "none"])
 def test_what_is_not_compressed_passes_as_it_is(coding):
     assert list(Unpacker(coding).feed(b"data")) == [b"data"]
 

@@ -109,6 +109,10 @@ def test_message_stop_is_an_end_that_usage_follows(word, finish):
     assert read("messageStop", {"stopReason": word}) == [finish, End()]
 
 
+def test_message_stop_is_an_end_whatever_it_holds():
+    assert BEDROCK.read(Frame(name="messageStop", data="")) == (Finish(word=None), End())
+
+
 def test_metadata_tells_usage_and_the_providers_own_time_and_is_the_last():
     told = read(
         "metadata",

@@ -288,6 +288,7 @@ def test_the_last_text_may_come_with_finish_and_usage():
         ({"message": "full", "type": "too_many_requests_error", "code": "queue"}, "queue"),
         ({"message": "full", "type": "ThrottlingException"}, "ThrottlingException"),
         ({"detail": "full"}, None),
+        ({"choices": [{"delta": {}, "finish_reason": None, "error": {"code": 502}}]}, "502"),
     ],
 )
 def test_an_error_is_one_however_it_is_told(event, code):
@@ -298,6 +299,12 @@ def test_an_event_named_an_error_is_one():
     assert read({"message": "full", "code": 7}, name="error") == [StreamFault(code="7")]
     assert read("overloaded", name="error") == [StreamFault(code="overloaded")]
     assert read("It is full.", name="error") == [StreamFault(code=None)]
+    assert read({"message": "full"}, name="Exception") == [StreamFault(code=None)]
+
+
+@pytest.mark.parametrize("data", ["[DONE]", " [DONE] ", "[DONE]\n"])
+def test_white_space_around_the_last_mark_changes_nothing(data):
+    assert CHAT.read(Frame(name="", data=data)) == (End(is_last=True),)
 
 
 def test_no_error_is_none():

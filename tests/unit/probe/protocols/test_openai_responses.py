@@ -15,6 +15,7 @@ from probe.protocols.interface import (
     Piece,
     StreamFault,
     Usage,
+    Whole,
 )
 from probe.protocols.openai_responses import OpenAIResponses
 from probe.protocols.sse import EventStream
@@ -78,12 +79,46 @@ def test_the_items_of_an_answer_all_count():
     assert told == [[Chunk(kind="a", text="One")], [Chunk(kind="a", text=" two")]]
 
 
-def test_what_is_done_repeats_and_does_not_count():
-    item = {"type": "function_call", "name": "look", "arguments": "{}"}
+@pytest.mark.parametrize(
+    ("kind", "members", "wholes"),
+    [
+        ("response.output_text.done", {"text": "Low tide"}, ["aLow tide"]),
+        ("response.refusal.done", {"refusal": "No"}, ["aNo"]),
+        ("response.reasoning_text.done", {"text": "Hm"}, ["rHm"]),
+        ("response.reasoning_summary_text.done", {"text": "Hm"}, ["rHm"]),
+        ("response.output_text.done", {"text": ""}, []),
+        ("response.output_text.done", {"text": 7}, []),
+        (
+            "response.output_item.done",
+            {"item": {"type": "function_call", "name": "look", "arguments": "{}"}},
+            ["tlook{}"],
+        ),
+        (
+            "response.output_item.done",
+            {"item": {"type": "message", "content": [{"text": "Low"}, {"refusal": "No"}, 7]}},
+            ["aLow", "aNo"],
+        ),
+        (
+            "response.output_item.done",
+            {"item": {"type": "reasoning", "summary": [{"text": "Hm"}], "encrypted_content": "c"}},
+            ["rHm"],
+        ),
+        ("response.output_item.done", {"item": None}, []),
+        ("response.output_item.done", {"item": {"type": "message", "content": "x"}}, []),
+        ("response.content_part.added", {"part": {"type": "output_text", "text": ""}}, []),
+    ],
+)
+def test_what_is_done_is_told_whole_once_more(kind, members, wholes):
+    assert read(kind, **members) == [Whole(kind=one[0], text=one[1:]) for one in wholes]
 
-    assert read("response.output_text.done", text="Low tide") == []
-    assert read("response.output_item.done", item=item) == []
-    assert read("response.content_part.added", part={"type": "output_text", "text": ""}) == []
+
+def test_what_is_completed_holds_the_whole_answer_reasoning_first():
+    message = {"type": "message", "content": [{"type": "output_text", "text": "Low"}]}
+    thought = {"type": "reasoning", "content": [{"type": "reasoning_text", "text": "Hm"}]}
+
+    told = read("response.completed", response={"output": [message, thought]})
+
+    assert told[:2] == [Whole(kind="r", text="Hm"), Whole(kind="a", text="Low")]
 
 
 @pytest.mark.parametrize(

@@ -23,10 +23,11 @@ from probe.protocols.interface import (
     Piece,
     StreamFault,
     Usage,
+    Whole,
 )
 from probe.protocols.table import PROTOCOLS
 
-PIECES = (Chunk, Usage, ServerTimings, Identity, Finish, End, AllTold, StreamFault)
+PIECES = (Chunk, Whole, Usage, ServerTimings, Identity, Finish, End, AllTold, StreamFault)
 
 BODIES = [
     (protocol, body_of(case))

@@ -174,3 +174,11 @@ def test_an_event_beyond_the_bound_is_refused(monkeypatch):
 
     with pytest.raises(MalformedAnswer, match="event_too_long"):
         stream.feed(b"data: 12345678\n" * 200)
+
+
+def test_bare_json_within_a_stream_is_an_event_once_the_body_has_ended(monkeypatch):
+    monkeypatch.setattr(sse, "MAX_PLAIN_BYTES", 8)
+    stream = EventStream()
+
+    assert [frame.data for frame in stream.feed(b'data: a\n\nodd\n{\n "error"\n: 1\n}\n')] == ["a"]
+    assert [frame.data for frame in stream.finish()] == ['{ "error"']
