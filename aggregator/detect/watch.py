@@ -107,7 +107,9 @@ class Watch:
         """Return when the watch is to be looked at again though no run comes; None: never."""
         if self.suspicion is None:
             return None
-        lasts = self.rules.scaled(ENDS_AFTER_S * (2 if self.suspicion.over else 1))
+        lasts = self.rules.scaled(ENDS_AFTER_S)
+        if self.suspicion.over:
+            return self.suspicion.since + 2 * lasts + 1.0
         ends_at = self.suspicion.since + lasts
         return min(ends_at, self.suspicion.due_at or ends_at) + 1.0
 

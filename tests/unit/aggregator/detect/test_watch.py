@@ -343,6 +343,11 @@ def test_a_suspicion_ends_as_time_passes_though_no_run_comes():
     assert watch.pass_time(watch.due_at) == []
     assert watch.suspicion is None
 
+    watch = learnt()
+    watch.take([bad(72)], 72 * HOUR_S)
+    watch.pass_time(75 * HOUR_S)
+    assert watch.due_at == 76 * HOUR_S + 1
+
 
 def test_a_model_that_is_gone_is_suspected_of_nothing_else():
     watch = learnt()
