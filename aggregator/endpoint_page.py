@@ -150,7 +150,8 @@ def _lines(found: OneEndpoint, now: datetime) -> Iterator[FigureLine]:
         return
     series = found.shown.series[0]
     if len(series.regions) > 1:
-        yield figure_line("all regions", series.pooled, remarks_of(found.facts, series, now), now)
+        over_all = remarks_of(found.facts, series, now, believed=found.believed.get(""))
+        yield figure_line("all regions", series.pooled, over_all, now)
     for region, cell in series.regions.items():
         alone = BoardSeries(
             workload=series.workload, load=series.load, pooled=cell, regions={region: cell}

@@ -269,7 +269,7 @@ def test_a_verdict_and_the_incidents_of_an_endpoint_are_told(pool):
     told = "slow for 20 min: output 2.0 times slower than usual"
     assert page.verdict is not None
     assert page.verdict.text == told
-    assert [line.remarks[0].text for line in page.lines] == ["ok", "ok", told]
+    assert [line.remarks[0].text for line in page.lines] == [told, "ok", told]
     (incident,) = page.incidents
     assert incident.text == "tokens come more slowly than usual, 2.0 times (provider)"
 
