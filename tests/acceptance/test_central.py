@@ -93,6 +93,8 @@ def test_ticks_go_on_after_broker_and_postgres_died_and_every_slot_is_sent_once(
         known = set(sent(server))
         wait_for("a task after Postgres came back", lambda: in_queue(broker) - known)
 
+        assert broker.traces_of_open_celery() == []
+
         for process in processes:
             process.send_signal(signal.SIGTERM)
         assert [process.wait(30) for process in processes] == [0] * len(NAMES)

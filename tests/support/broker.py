@@ -90,6 +90,14 @@ class Broker:
         finally:
             client.close()
 
+    def traces_of_open_celery(self) -> list[str]:
+        """Keys that Celery makes for remote control, events, results and what was not acknowledged:
+        a closed one makes none.
+        """
+        found = [key.decode() for key in self.ask("KEYS", "*")]
+        signs = ("pidbox", "celeryev", "celery-task-meta", "unacked")
+        return [key for key in found if any(sign in key for sign in signs)]
+
     def waiting(self, queue: str) -> list[dict[str, Any]]:
         """The messages in a queue, the first sent first: headers and the decoded body's args."""
         raw = self.ask("LRANGE", queue, "0", "-1")

@@ -106,6 +106,7 @@ def test_forged_messages_are_one_sentence_each_and_harm_nothing(worker, broker, 
     assert all("\n" not in line["reason"] for line in refused)
     assert [line for line in worker.lines() if line["level"] in {"error", "critical"}] == []
     assert broker.ask("LLEN", QUEUE) == 0
+    assert broker.traces_of_open_celery() == []
 
 
 def test_thousands_of_forged_tasks_cost_their_refusals_and_the_real_one_behind_them_is_run(
