@@ -36,7 +36,7 @@ class Parcel:
     title: str
     body: str
     type: str
-    """failure, warning, success or info."""
+    """failure, warning, or success, which closes what the others opened."""
     key: str | None
     """What the service may know the incident by."""
     proxy_url: str | None

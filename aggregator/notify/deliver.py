@@ -102,11 +102,11 @@ def answer(question: dict[str, Any], lines: list[str]) -> dict[str, Any]:
 
     It has `url`; to send, also `title`, `body`, `type`, `key` and `proxy_url`.
     """
-    parts = _parts(question["url"])
+    parts = parts_of(question["url"])
     if isinstance(parts, str):
         return {"fault": parts}
     scheme = str(parts["schema"])
-    service = _service_of(parts, question.get("key"))
+    service = service_of(parts, question.get("key"))
     if service is None:
         return {"fault": f"{_name(scheme)} does not know it: a part is missing or wrong"}
     known = {
@@ -123,7 +123,7 @@ def answer(question: dict[str, Any], lines: list[str]) -> dict[str, Any]:
     return known | {"taken": taken, "why": None if taken else reason_of(lines)}
 
 
-def _parts(url: str) -> dict[str, Any] | str:
+def parts_of(url: str) -> dict[str, Any] | str:
     """Return the parts of an address, or what is wrong with it."""
     from apprise import plugins
     from apprise.utils.parse import parse_urls
@@ -134,18 +134,18 @@ def _parts(url: str) -> dict[str, Any] | str:
     return parts or "no service has an address of that form"
 
 
-def _service_of(parts: dict[str, Any], key: str | None) -> Any:
+def service_of(parts: dict[str, Any], key: str | None) -> Any:
     """Return the service, told by which key it knows the incident; None where it cannot be."""
     import apprise
 
     asset = apprise.AppriseAsset(
         app_id="Pacewatch", app_desc="Pacewatch", async_mode=False, http_redirects=False
     )
-    named = (STABLE_KEYS | OPENING_KEYS).get(str(parts["schema"]))
+    scheme = str(parts["schema"])
+    named = (STABLE_KEYS | OPENING_KEYS).get(scheme)
     if key is not None and named is not None:
-        parts = {named: key} | parts
-        if parts["schema"] in STABLE_KEYS:
-            parts = {"action": "map"} | parts
+        ours = {named: key} | ({"action": "map"} if scheme in STABLE_KEYS else {})
+        parts = parts | {name: parts.get(name) or value for name, value in ours.items()}
     return apprise.Apprise.instantiate(parts, asset=asset)
 
 

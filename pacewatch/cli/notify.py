@@ -28,9 +28,9 @@ def add_to(app: typer.Typer) -> None:
 
 @notify_app.command("list")
 def list_(as_json: AsJson = False) -> None:
-    """List the channels of the file: what each is, what it gets, whether its address is here.
+    """List the channels of the file; nothing is sent.
 
-    Nothing is sent.
+    What each is, what it gets, and whether its address is here.
     """
     from aggregator.notify.courier import Courier
     from pacewatch.cli import render
@@ -60,9 +60,10 @@ def list_(as_json: AsJson = False) -> None:
 
 @notify_app.command("test")
 def test(channel: ChannelName = None, as_json: AsJson = False) -> None:
-    """Send each channel a message that says it is a test; exit code 1 where one was not taken.
+    """Send each channel a message that says it is a test.
 
-    It needs the central worker's environment, where the addresses are.
+    It needs the central worker's environment, where the addresses are. Exit code 1 where one was
+    not taken.
     """
     from datetime import UTC, datetime
 
@@ -126,7 +127,7 @@ def _try(one: "Looked", means: "Means") -> str | None:
     key = f"pacewatch-test-{one.channel.name}-{means.clock().timestamp():.0f}"
     url = board_url(means.fleet, means.environment)
     message = trial_message(one.channel.name, simulated=means.fleet.simulated, board_url=url)
-    why = bring(means, one.channel, message, "info", key)
+    why = bring(means, one.channel, message, "warning", key)
     if why is None and one.closes:
         why = bring(means, one.channel, message, "success", key)
     return why

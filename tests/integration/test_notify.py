@@ -17,6 +17,7 @@ from support.stack import free_port
 
 from aggregator.notify.book import book
 from aggregator.notify.courier import Courier
+from aggregator.notify.deliver import STABLE_KEYS, parts_of, service_of
 from aggregator.notify.send import GIVEN_UP_AFTER, Means, send_due
 from aggregator.rows import one_moment
 from aggregator.status import read_status
@@ -104,7 +105,7 @@ def test_the_beginning_and_the_end_of_an_incident_are_told_once_each(pool, couri
 
 def test_a_service_that_knows_alerts_by_a_key_is_told_the_end_under_the_same_key(pool, courier):
     with receiving() as receiver:
-        url = f"goalert://127.0.0.1:{receiver.port}/7a5e1c1c-2a1f-4e0b-9a3a-0a1b2c3d4e5f"
+        url = f"goalert://127.0.0.1:{receiver.port}/{UUID}"
         desk = Desk(pool, courier, OPS_URL=url)
         desk.open()
         desk.tell()
@@ -115,6 +116,35 @@ def test_a_service_that_knows_alerts_by_a_key_is_told_the_end_under_the_same_key
     assert begun["dedup"] == ended["dedup"]
     assert begun["dedup"].startswith("pacewatch-")
     assert ("action" in begun, ended["action"]) == (False, "close")
+
+
+UUID = "7a5e1c1c-2a1f-4e0b-9a3a-0a1b2c3d4e5f"
+TOKEN = "abcdefghijklmnopqrstuvwxyz012345"
+KEYED = {
+    "firehydrant": TOKEN,
+    "goalert": f"host/{UUID}",
+    "goalerts": f"host/{UUID}",
+    "ilert": TOKEN,
+    "incidentio": f"01GW2G3V0S59R238FAHPDS1R66/{TOKEN}{TOKEN}",
+    "opsimate": f"{TOKEN}@host",
+    "opsimates": f"{TOKEN}@host",
+    "pagerduty": f"{TOKEN}@{TOKEN}",
+    "pagertree": "int_0123456789",
+    "signl4": TOKEN,
+    "splunk": f"route@{UUID}",
+    "squadcast": f"{TOKEN}01234567",
+    "victorops": f"route@{UUID}",
+}
+
+
+@pytest.mark.filterwarnings("ignore:'imghdr':DeprecationWarning")  # of what apprise loads
+def test_every_service_that_knows_alerts_by_a_key_takes_ours():
+    given = {}
+    for scheme, rest in KEYED.items():
+        service = service_of(parts_of(f"{scheme}://{rest}"), "pacewatch-12-1")
+        given[scheme] = (getattr(service, STABLE_KEYS[scheme]), service.action)
+
+    assert given == dict.fromkeys(STABLE_KEYS, ("pacewatch-12-1", "map"))
 
 
 def test_a_receiver_that_is_away_gets_all_when_it_is_back_in_order(pool, courier):
