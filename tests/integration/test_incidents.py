@@ -4,11 +4,14 @@ from collections import Counter
 from datetime import timedelta
 
 import pytest
+from psycopg.types.json import Jsonb
 from support.dispatching import NOON
 from support.judging import SECOND, failure, judged_fleet, learnt_store, reopened, usual
 from support.records import timed
 
+from aggregator.detect.state import state_of, watch_of
 from aggregator.incidents import accept, acknowledge
+from aggregator.ruling import rules_of
 from aggregator.upkeep import drop_old
 from pacewatch.words.flag import Flag
 from pacewatch.words.outcome import Outcome
@@ -298,3 +301,23 @@ def test_with_one_region_its_alarm_and_that_over_all_are_one_incident(postgres_u
         assert (incident["class"], incident["region"]) == ("provider", "")
         assert incident["speaks_against"] == ["or the path to it: one region cannot tell"]
         assert court.verdicts("eu-west") == {"alpha/a": "slow", "beta/a": "ok"}
+
+
+def test_a_level_that_has_lasted_for_two_weeks_is_taken_as_usual_and_ends_the_incident(court):
+    slower = of("alpha/a", timed(500, 50))
+    court.play(144, slower)
+    rules = rules_of(court.orders, "alpha/a")
+    (row,) = court.rows("select state from judgement where endpoint = 'alpha/a'")
+    watch = watch_of(row["state"], rules)
+    for charts in watch.charts.values():
+        for chart in charts:
+            if chart.alarmed_at is not None:
+                chart.alarmed_at -= 14 * rules.day_s
+    with court.pool.connection() as connection:
+        connection.execute(
+            "update judgement set state = %s where endpoint = 'alpha/a'", (Jsonb(state_of(watch)),)
+        )
+    court.play(24, slower)
+
+    assert [row["state"] for row in incidents(court)] == ["closed"]
+    assert events(court)[-2:] == ["accepted", "closed"]
