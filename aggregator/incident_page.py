@@ -18,7 +18,8 @@ from aggregator.places import endpoint_address, incident_address, run_address
 from aggregator.request_facts import Fact
 from aggregator.tones import Remark, Tone
 from pacewatch.words.outcome import MISSED_MEANINGS, outcome_text
-from pacewatch.words.text import plural, seconds_text, speed_text, word_text
+from pacewatch.words.slot import to_rfc3339
+from pacewatch.words.text import ago_text, plural, seconds_text, speed_text, word_text
 from pacewatch.words.verdict import BLAME_MEANINGS, TROUBLE_MEANINGS, Trouble
 
 MOST_ON_BOARD = 5
@@ -109,7 +110,7 @@ def incident_line(one: Incident, now: datetime) -> IncidentLine:
         importance=one.importance,
         state=state_of(one, now),
         tone=tone_of(one),
-        since=moment_of(one.since, now),
+        since=_ago(one.since, now),
         lasted=lasted_text(one, now),
     )
 
@@ -135,7 +136,7 @@ def incident_page(whole: WholeIncident, now: datetime) -> IncidentPage:
         events=tuple(
             EventLine(
                 at=_exact(event.at),
-                age=moment_of(event.at, now),
+                age=_ago(event.at, now),
                 kind=event.kind,
                 text=event.text,
             )
@@ -187,7 +188,7 @@ def _part(part: Part, now: datetime) -> PartLine:
         address=endpoint_address(part.endpoint),
         trouble=f"{SLOW[trouble]} slow" if trouble in SLOW else TROUBLE_MEANINGS[trouble],
         times=times_text(part),
-        since=moment_of(part.since, now),
+        since=_ago(part.since, now),
         eased=None if part.eased_at is None else moment_of(part.eased_at, now),
     )
 
@@ -197,7 +198,7 @@ def _run(run: ConfirmingRun, now: datetime) -> RunLine:
         address=run_address(run.run_id),
         endpoint=run.endpoint,
         region=run.region,
-        ordered=moment_of(run.ordered_at, now),
+        ordered=_ago(run.ordered_at, now),
         state=_run_state(run),
         good=run.outcome == "ok",
         speed=speed_text(run.output_tokens_per_s),
@@ -225,6 +226,10 @@ def _steps(one: Incident) -> Iterator[str]:
         yield f"pacewatch silence '{endpoint}' --for 2h --why '...'"
     if any(Trouble(part.trouble) in SLOW for part in one.parts):
         yield f"pacewatch incidents accept {one.incident_id}"
+
+
+def _ago(moment: datetime, now: datetime) -> Moment:
+    return Moment(text=ago_text(moment, now), exact=to_rfc3339(moment))
 
 
 def _exact(moment: datetime) -> str:

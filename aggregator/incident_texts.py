@@ -4,7 +4,7 @@ from datetime import datetime
 
 from aggregator.incident_views import Incident, Part
 from aggregator.tones import Tone
-from pacewatch.words.text import UNKNOWN, age_text, plural, than_usual_text
+from pacewatch.words.text import UNKNOWN, age_text, ago_text, plural, than_usual_text
 from pacewatch.words.verdict import TROUBLE_MEANINGS, Blame, Trouble
 
 SLOW = {Trouble.FIRST_TOKEN: "first token", Trouble.OUTPUT_SPEED: "output"}
@@ -40,9 +40,9 @@ def _what(one: Incident) -> str:
 def state_of(one: Incident, now: datetime) -> str:
     """Return how it stands, in a few words."""
     if one.ended_at is not None:
-        return f"{one.state} {_ago(one.ended_at, now)}"
+        return f"{one.state} {ago_text(one.ended_at, now)}"
     if one.state == "eased":
-        return f"as usual again since {age_text(one.eased_at, now)}"
+        return f"as usual again for {age_text(one.eased_at, now)}"
     if one.state == "suspected":
         return "suspected: confirming probes are on their way"
     held = ", acknowledged" if one.acknowledged_at is not None else ""
@@ -69,7 +69,3 @@ def lasted_text(one: Incident, now: datetime) -> str:
     """Return how long it has gone on, or went on."""
     end = one.ended_at if one.eased_at is None else one.eased_at
     return age_text(one.since, end or now)
-
-
-def _ago(moment: datetime, now: datetime) -> str:
-    return f"{age_text(moment, now)} ago"

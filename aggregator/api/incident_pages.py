@@ -26,7 +26,7 @@ from aggregator.incident_views import (
 )
 from aggregator.rows import read_store
 from aggregator.silences import Silence, read_silences
-from pacewatch.words.text import age_text
+from pacewatch.words.text import ago_text
 
 router = APIRouter(include_in_schema=False)
 
@@ -99,7 +99,7 @@ def _none_open(judged_at: datetime | None, now: datetime) -> str:
     """Return that no incident is open, and whether anybody has looked."""
     if judged_at is None:
         return "No incident is open; but nothing has been judged yet."
-    return f"No incident is open. The latest round of judging ended {age_text(judged_at, now)} ago."
+    return f"No incident is open. The latest round of judging ended {ago_text(judged_at, now)}."
 
 
 def _silence(one: Silence) -> dict[str, str]:

@@ -11,7 +11,7 @@ from pacewatch.cli.board_screen import SIMULATED
 from pacewatch.cli.render import Cell, Column, as_text, table
 from pacewatch.words.outcome import outcome_text
 from pacewatch.words.slot import from_rfc3339
-from pacewatch.words.text import UNKNOWN, age_text, seconds_text, speed_text, word_text
+from pacewatch.words.text import UNKNOWN, age_text, ago_text, seconds_text, speed_text, word_text
 from pacewatch.words.verdict import BLAME_MEANINGS, Blame
 
 Document = dict[str, Any]
@@ -119,8 +119,8 @@ def _part(part: Document, now: datetime) -> tuple[Cell, ...]:
         part["endpoint"],
         word_text(part["trouble"]),
         _times(part["slower"]),
-        f"{age_text(from_rfc3339(part['since']), now)} ago",
-        UNKNOWN if eased is None else f"{age_text(from_rfc3339(eased), now)} ago",
+        ago_text(from_rfc3339(part["since"]), now),
+        UNKNOWN if eased is None else ago_text(from_rfc3339(eased), now),
     )
 
 

@@ -53,6 +53,12 @@ def age_text(moment: datetime | None, now: datetime) -> str:
     return f"{round(age / _DAY)} d"
 
 
+def ago_text(moment: datetime, now: datetime) -> str:
+    """Return how long ago a moment was, as a sentence ends with it: `5 min ago`, `just now`."""
+    age = age_text(moment, now)
+    return "just now" if age == "now" else f"{age} ago"
+
+
 def span_text(seconds: float) -> str:
     """Return a length of time as people say it: `72 h`, `24 min`, `45 s`."""
     for unit, size in (("h", 3600), ("min", 60)):
