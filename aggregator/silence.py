@@ -54,7 +54,7 @@ def _silent_now(
         {
             "endpoints": [endpoint for endpoint, _, _ in asked],
             "workloads": [workload for _, workload, _ in asked],
-            "spacings_s": [spacing_s for _, _, spacing_s in asked],
+            "spacings_s": [float(spacing_s) for _, _, spacing_s in asked],
             "validity_s": fleet.schedule.validity_s,
             "regions": sorted(fleet.regions),
             "now": now,

@@ -1,6 +1,7 @@
 """The judge over a real Postgres: runs come in through ingest; time is what the test says it is."""
 
 import threading
+from dataclasses import replace
 
 import pytest
 from support.dispatching import REGIONS
@@ -17,6 +18,7 @@ from support.records import timed
 from support.timings import make_timing
 
 from aggregator.judge import judge_due
+from pacewatch.words.endpoint import Importance
 from pacewatch.words.errors import StoreError
 from pacewatch.words.flag import Flag
 from pacewatch.words.outcome import Outcome
@@ -44,6 +46,15 @@ def test_an_endpoint_is_learning_until_twelve_good_runs_of_a_series(court):
     assert set(court.verdicts().values()) == {"ok"}
     assert set(court.verdicts("eu-west").values()) == {"ok"}
     assert court.rows("select * from unjudged") == []
+
+
+def test_an_endpoint_that_pages_is_judged_beside_those_that_do_not(court):
+    one, *others = judged_fleet().endpoints
+    paging = replace(one, importance=Importance.PAGE)
+    court = Court(court.pool, judged_fleet(endpoints=(paging, *others)))
+    court.play(24)
+
+    assert len(court.verdicts()) == 1 + len(others)
 
 
 def test_a_halved_speed_is_slow_with_its_ratio(court):
