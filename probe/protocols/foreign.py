@@ -84,9 +84,9 @@ def number(told: object) -> float | None:
 
 
 _SECONDS: dict[str, tuple[str, ...]] = {
-    "queue_s": ("queue_time", "server-queue-time"),
-    "prompt_s": ("prompt_time", "prompt-processing-time"),
-    "completion_s": ("completion_time", "completion_time_s"),
+    "queue_s": ("queue_time", "prefill-queue-duration"),
+    "prompt_s": ("prompt_time", "prefill-duration"),
+    "completion_s": ("completion_time", "completion_time_s", "generation-duration"),
     "total_s": ("total_time", "total_latency", "server-processing-time"),
     "ttft_s": ("time_to_first_token", "server-time-to-first-token"),
     "tokens_per_s": ("completion_tokens_after_first_per_sec", "completion_tokens_per_sec"),

@@ -6,6 +6,7 @@ run); a busy machine may part those of any run.
 
 import socket
 import threading
+from time import monotonic_ns, sleep
 
 import pytest
 from support.answers import GOOD, event, good_case, head
@@ -17,7 +18,9 @@ from pacewatch.words.figures import system_tokens_per_s
 from pacewatch.words.fleet import Region
 from pacewatch.words.outcome import Outcome
 from pacewatch.words.slot import WORKLOADS, Load
+from probe import record
 from probe.request import request_id
+from probe.tokens import Counted
 
 TRIES = 20
 
@@ -89,3 +92,27 @@ def test_a_whole_run_against_nobody_is_ten_refused_connections():
 
     assert [timing.outcome for timing in run.timings] == [Outcome.CONNECT] * 10
     assert [timing.sent_us for timing in run.timings] == [None] * 10
+
+
+def test_tokens_are_counted_once_the_last_answer_has_ended(monkeypatch):
+    counted_ns: list[int] = []
+    ended_ns: list[int] = []
+    count = record.count_chunks
+
+    def counting(texts: list[str], kinds: list[str]) -> Counted:
+        counted_ns.append(monotonic_ns())
+        return count(texts, kinds)
+
+    def one_later_than_the_other(sock: socket.socket, asked: Asked) -> bool:
+        sleep(0.1 * len(served.asked))
+        ended_ns.append(monotonic_ns())
+        sock.sendall(head() + "".join(GOOD).encode())
+        return False
+
+    monkeypatch.setattr(record, "count_chunks", counting)
+    with replay(one_later_than_the_other) as served:
+        run = probe(f"{served.url}/v1", requests=3)
+
+    assert [sum(timing.chunks.tokens) for timing in run.timings] == [2, 2, 2]
+    assert len(counted_ns) == len(ended_ns) == 3
+    assert min(counted_ns) > max(ended_ns)

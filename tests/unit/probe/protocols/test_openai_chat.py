@@ -427,6 +427,11 @@ def test_who_answers_is_told_once_and_the_same():
                               "server-processing-time": 0.4}},
             {"ttft_s": 0.08, "total_s": 0.4},
         ),
+        (
+            {"perf_metrics": {"prefill-queue-duration": 0.01, "prefill-duration": 0.02,
+                              "generation-duration": 0.3}},
+            {"queue_s": 0.01, "prompt_s": 0.02, "completion_s": 0.3},
+        ),
     ],
 )  # fmt: skip
 def test_the_servers_own_timings_have_one_form(event, timings):
