@@ -185,7 +185,7 @@ def _compared(connection: Connection, found: Sequence[Row], asked: Asked) -> lis
     pooled = dict(zip(several, zip(before, since, strict=True), strict=True))
     return [
         one
-        for key, regions in sorted(groups.items())
+        for key, regions in sorted(groups.items(), key=_order)
         for one in (
             *((_over_regions(key, *pooled[key]),) if key in pooled else ()),
             *(
@@ -194,6 +194,12 @@ def _compared(connection: Connection, found: Sequence[Row], asked: Asked) -> lis
             ),
         )
     ]
+
+
+def _order(group: tuple[tuple[str, str, str], object]) -> tuple[str, str, bool]:
+    """Order by endpoint and workload, single requests first."""
+    endpoint, workload, load = group[0]
+    return endpoint, workload, load != Load.SINGLE
 
 
 def _over_regions(key: tuple[str, str, str], before: Pooled, since: Pooled) -> Compared:
