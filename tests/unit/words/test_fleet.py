@@ -1,7 +1,9 @@
 from datetime import timedelta
 
 import pytest
+from support.fleets import make_endpoint, make_fleet
 
+from pacewatch.words.endpoint import Importance
 from pacewatch.words.fleet import DEMO_SCHEDULE, Schedule, Spending
 from pacewatch.words.retention import Retention
 from pacewatch.words.slot import Load
@@ -38,3 +40,11 @@ def test_days_of_retention_are_spans_of_time():
 def test_a_fleet_has_no_cap_on_requests_unless_one_is_set():
     spending = Spending(usd_per_day=7, requests_per_day=100)
     assert spending.caps == Caps(usd_per_day=7, requests_per_day=100, tokens_per_day=None)
+
+
+def test_endpoints_that_page_have_sentinels_and_others_none():
+    paged = make_endpoint(importance=Importance.PAGE)
+    fleet = make_fleet(paged, make_endpoint("other"))
+
+    assert [fleet.sentinel_s(endpoint) for endpoint in fleet.endpoints] == [300, 0]
+    assert make_fleet(paged, sentinel_s=0).sentinel_s(paged) == 0

@@ -6,6 +6,7 @@ from pacewatch.words.text import (
     UNKNOWN,
     age_text,
     count_text,
+    hours_text,
     plural,
     seconds_text,
     slower_text,
@@ -106,3 +107,9 @@ def test_lengths_counts_and_words_read_as_people_write_them():
 )
 def test_a_slowdown_is_told_in_words(times, text):
     assert slower_text(times) == text
+
+
+def test_times_to_find_trouble_are_in_minutes_up_to_two_hours():
+    assert tuple(map(hours_text, (0.07, 1.99, 2.0, 10.04, None))) == (
+        *("4 min", "119 min", "2.0 h", "10.0 h", ">48 h"),
+    )
