@@ -29,6 +29,7 @@ def measure(store: Store) -> dict[str, Any]:
     size = _remember(store, orders)
     with store.pool.connection() as connection:
         connection.execute("update store set ticked_at = %s", (store.now,))
+        connection.execute("delete from unjudged")  # what was pushed before
         connection.execute(
             "insert into unjudged (endpoint, run_id, slot_at, received_at)"
             " select distinct on (endpoint) endpoint, run_id, slot_at, received_at"
