@@ -5,13 +5,16 @@ import pytest
 from pacewatch.words.text import (
     UNKNOWN,
     age_text,
+    ago_text,
     count_text,
+    far_text,
     hours_text,
     plural,
     seconds_text,
     slower_text,
     span_text,
     speed_text,
+    than_usual_text,
     usd_text,
     word_text,
 )
@@ -113,3 +116,35 @@ def test_times_to_find_trouble_are_in_minutes_up_to_two_hours():
     assert tuple(map(hours_text, (0.07, 1.99, 2.0, 10.04, None))) == (
         *("4 min", "119 min", "2.0 h", "10.0 h", ">48 h"),
     )
+
+
+def test_how_long_ago_something_was_ends_a_sentence():
+    now = datetime(2026, 12, 2, 12, tzinfo=UTC)
+
+    assert ago_text(now, now) == "just now"
+    assert ago_text(now - timedelta(minutes=5), now) == "5 min ago"
+
+
+@pytest.mark.parametrize(
+    ("times", "text"),
+    [
+        (2.1, "output 2.1 times slower than usual"),
+        (1.0, "output as usual"),
+        (0.5, "output 2.0 times faster than usual"),
+    ],
+)
+def test_a_figure_is_told_beside_its_usual_level(times, text):
+    assert than_usual_text("output", times) == text
+
+
+@pytest.mark.parametrize(
+    ("speed", "ttft_s", "text"),
+    [
+        (50.0, 0.5, "50.0 tokens/s, its median is 100"),
+        (99.0, 2.0, "first token after 2.00 s, its median is 500 ms"),
+        (99.0, 0.6, ""),
+        (None, None, ""),
+    ],
+)
+def test_a_run_far_from_its_medians_is_told_so(speed, ttft_s, text):
+    assert far_text(speed, 100.0, ttft_s=ttft_s, usual_ttft_s=0.5) == text
