@@ -1,4 +1,5 @@
-"""Has the worker calibrate itself, at its start and each hour, and knows whether it is suspect.
+"""Has the worker calibrate itself, and knows whether it is suspect: at its start, each hour, and
+when the centre suspects somebody whom its region probes.
 
 A calibration is alone on its host, as a parallel run is, and goes the same way as runs do: through
 the same reader, in this process. Runs go before it: it waits for a free host for a few seconds, and
@@ -30,7 +31,7 @@ EVERY_S = 3600.0
 
 SOON_S = 300.0
 """The same while the worker is suspect, since its figures are lost until it is found well; and
-after one that failed.
+after one that failed. Nor is it asked for sooner after another.
 """
 
 ROOM_S = 5.0
@@ -103,6 +104,7 @@ class Calibrating:
         self._slack = SIMULATED_SLACK if simulated else 1.0
         self.wall = wall
         self._stop = threading.Event()
+        self._asked = threading.Event()
         self.latest: Calibration | None = None
         """None until one has been made."""
 
@@ -115,14 +117,22 @@ class Calibrating:
         """Return the latest as a heartbeat tells it; None before the first."""
         return None if self.latest is None else self.latest.told()
 
+    def ask(self) -> None:
+        """Have `run` calibrate as soon as the latest calibration is not quite fresh."""
+        self._asked.set()
+
     def stop(self) -> None:
         """Let `run` return."""
         self._stop.set()
+        self._asked.set()
 
     def run(self) -> None:
-        """Calibrate at once and then each hour, until `stop`."""
+        """Calibrate at once, then each hour and when asked, until `stop`."""
         while not self._stop.is_set():
-            self._stop.wait(self.calibrate())
+            rest_s = self.calibrate()
+            if not self._stop.wait(min(rest_s, SOON_S)):
+                self._asked.wait(max(rest_s - SOON_S, 0.0))
+                self._asked.clear()
 
     def calibrate(self) -> float:
         """Calibrate now; return in how many seconds to do so again."""

@@ -50,8 +50,11 @@ class Heartbeat:
         budget: Budget,
         headroom: Headroom,
         calibration: Callable[[], dict[str, float | str | None] | None],
+        suspected: Callable[[], None],
     ) -> None:
-        """Tell of that worker, every so many seconds."""
+        """Tell of that worker, every so many seconds; `suspected` hears of each suspicion that
+        ordered probes from the region.
+        """
         self._name = name
         self._region = region
         self._every_s = every_s
@@ -63,6 +66,8 @@ class Heartbeat:
         self._budget = budget
         self._headroom = headroom
         self._calibration = calibration
+        self._suspected = suspected
+        self._suspected_at: str | None = None
         self._voice = Voice(logger, "heartbeat")
         self._catalog = name.catalog
         self._stop = threading.Event()
@@ -144,6 +149,10 @@ class Heartbeat:
         if paused != self.is_paused:
             self.is_paused = paused
             event(logger, "heartbeat.paused" if paused else "heartbeat.resumed")
+        suspected_at = answer.get("suspected_at")
+        if isinstance(suspected_at, str) and suspected_at != self._suspected_at:
+            self._suspected_at = suspected_at
+            self._suspected()
         catalog = answer.get("catalog")
         if isinstance(catalog, str) and catalog != self._catalog:
             self._catalog = catalog

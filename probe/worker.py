@@ -134,6 +134,7 @@ def set_up_worker(  # noqa: PLR0913 - what a worker is made of
         budget=budget,
         headroom=headroom,
         calibration=calibrating.told,
+        suspected=calibrating.ask,
     )
     bench = Bench(
         fleet=fleet,

@@ -76,6 +76,10 @@ class HeartbeatAnswer(BaseModel):
     """Whether the region rests."""
     catalog: str
     """Hash of the catalog that the centre asks by."""
+    suspected_at: str | None
+    """When a suspicion last ordered probes from the region, within a day; each new one has the
+    worker calibrate.
+    """
 
 
 class AskedRun(BaseModel):
@@ -130,7 +134,16 @@ def take_heartbeat(
         now=to_rfc3339(now),
         paused=region is not None and region.paused,
         catalog=known or catalog_hash(centre.fleet),
+        suspected_at=_suspected_at(connection, told.region, now),
     )
+
+
+def _suspected_at(connection: Connection, region: str, now: datetime) -> str | None:
+    row = connection.execute(
+        queries("workers")["read_suspected"], {"region": region, "since": now - timedelta(days=1)}
+    ).fetchone()
+    at = row and row["suspected_at"]
+    return None if at is None else to_rfc3339(at)
 
 
 def _decline(connection: Connection, told: Heartbeat, *, simulated: bool) -> None:

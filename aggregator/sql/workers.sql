@@ -18,6 +18,11 @@ on conflict (region, worker) do update set
 -- name: read_catalog_hash
 select catalog_hash from store;
 
+-- name: read_suspected
+-- when confirming probes were last ordered from the region
+select max(ordered_at) as suspected_at from confirm_order
+where region = %(region)s and ordered_at > %(since)s;
+
 -- name: lock_sent_slots
 select run_id from slot
 where run_id = any (%(run_id)s::uuid[]) and region = %(region)s and state = 'sent'

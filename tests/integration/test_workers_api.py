@@ -8,6 +8,7 @@ from uuid import UUID, uuid4
 
 import httpx2
 import pytest
+from support.believed import Made, Probe, add_incident
 from support.centre import migrated_pool, served
 from support.dispatching import NOON, Centre, dispatch_fleet, empty
 from support.servers import fresh_database
@@ -104,7 +105,27 @@ class TestHeartbeat:
             "now": to_rfc3339(NOON),
             "paused": False,
             "catalog": catalog_hash(centre.fleet),
+            "suspected_at": None,
         }
+
+    def test_the_answer_tells_when_a_suspicion_last_ordered_probes_from_the_region(
+        self, client: httpx2.Client, pool: db.Pool
+    ) -> None:
+        probes = [
+            Probe(
+                run_id=str(uuid4()),
+                endpoint="alpha/one",
+                region=region,
+                ordered_at=NOON - timedelta(minutes=minutes),
+            )
+            for region, minutes in (("eu-west", 30), ("eu-west", 10), ("us-east", 1))
+        ]
+        with pool.connection() as connection:
+            add_incident(connection, Made(fields={"provider": "alpha"}, probes=probes), NOON)
+
+        answered = client.post("/v1/workers", json=heartbeat())
+
+        assert answered.json()["suspected_at"] == to_rfc3339(NOON - timedelta(minutes=10))
 
     def test_the_worker_is_kept_by_the_centres_clock_with_its_offset(
         self, client: httpx2.Client, centre: Centre

@@ -1,12 +1,14 @@
 """A worker's parts on a folder of the test's, without its process."""
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
+
+import httpx2
 
 from pacewatch.words.endpoint import Auth, Endpoint, Precision, Price, Protocol
 from pacewatch.words.fleet import Fleet, Region
@@ -19,6 +21,7 @@ from probe.clock import Clock
 from probe.disk import Disk
 from probe.hand import Hand
 from probe.headroom import Headroom
+from probe.heartbeat import Heartbeat
 from probe.journal import Journal
 from probe.outbox import Outbox
 from probe.reading import Reading
@@ -102,3 +105,23 @@ def bench_on(
             reading=reading,
             stop=threading.Event(),
         )
+
+
+def heartbeat_of(
+    bench: Bench, client: httpx2.Client, suspected: Callable[[], None] = lambda: None
+) -> Heartbeat:
+    """What tells the centre of that bench, one beat when a test says so."""
+    return Heartbeat(
+        name=bench.name,
+        region=bench.region.name,
+        every_s=30,
+        client=client,
+        clock=bench.clock,
+        hand=bench.hand,
+        journal=bench.journal,
+        outbox=bench.outbox,
+        budget=bench.budget,
+        headroom=bench.headroom,
+        calibration=lambda: None,
+        suspected=suspected,
+    )

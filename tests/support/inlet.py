@@ -37,6 +37,7 @@ class Inlet(ThreadingHTTPServer):
         self.heartbeats: list[dict[str, Any]] = []
         self.tokens: set[str | None] = set()
         self.paused = False
+        self.suspected_at: str | None = None
         self.down = False
         """Answers everything with 503."""
         self.changed = threading.Condition()
@@ -83,7 +84,8 @@ class _Handler(BaseHTTPRequestHandler):
             return 503, {}, {}
         if self.path == "/v1/workers":
             inlet.heartbeats.append(told)
-            return 200, {}, {"now": now, "paused": inlet.paused, "catalog": told["catalog"]}
+            answer = {"now": now, "paused": inlet.paused, "catalog": told["catalog"]}
+            return 200, {}, answer | {"suspected_at": inlet.suspected_at}
         inlet.sizes.append(len(told["runs"]))
         if inlet.script:
             status, headers, answer = inlet.script.popleft()

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from support.benches import bench_on, make_task
+from support.benches import bench_on, heartbeat_of, make_task
 from support.inlet import served_inlet
 from support.servers import short_folder
 from support.simulator import running_simulator
@@ -28,8 +28,10 @@ from probe import calibrating, calibration, timing_error
 from probe.calibrating import EVERY_S, PUT_OFF_S, SOON_S, Calibrating
 from probe.calibration import Play
 from probe.carry import carry
+from probe.centre import open_client
 from probe.reading import Reading
 from probe.room import room
+from probe.settings import Settings
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -124,6 +126,31 @@ def test_timings_of_a_suspect_worker_are_flagged(tmp_path, is_suspect):
 
     [request] = json.loads(kept.record)["requests"]
     assert (str(Flag.PROBER_SUSPECT) in request["flags"]) is is_suspect
+
+
+def test_each_suspicion_that_a_heartbeat_tells_of_has_the_worker_calibrate(
+    own, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(calibrating, "SOON_S", 0.05)
+    made = threading.Semaphore(0)
+    monkeypatch.setattr(own, "wall", lambda: made.release() or NOW)
+    thread = threading.Thread(target=own.run)
+    with served_inlet() as inlet, bench_on(tmp_path) as bench:
+        settings = Settings(
+            region=REGION, broker_url="", aggregator_url=inlet.url, token="t", state=tmp_path
+        )
+        with open_client(settings, None) as client:
+            heartbeat = heartbeat_of(bench, client, suspected=own.ask)
+            thread.start()
+            assert made.acquire(timeout=30)
+            for suspected_at in ("2026-03-01T11:00:00Z", "2026-03-01T11:20:00Z"):
+                inlet.suspected_at = suspected_at
+                heartbeat.beat()
+                assert made.acquire(timeout=30)
+                heartbeat.beat()
+                assert not made.acquire(timeout=0.5)
+            own.stop()
+            thread.join(30)
 
 
 def test_a_worker_tells_of_its_calibrations_and_flags_what_it_measures_meanwhile(broker):

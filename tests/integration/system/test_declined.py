@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx2
 import pytest
 from support.answers import good_case
-from support.benches import bench_on, make_fleet
+from support.benches import bench_on, heartbeat_of, make_fleet
 from support.broker import embedded_broker
 from support.centre import migrated_pool, served
 from support.records import make_slot, plan
@@ -23,10 +23,8 @@ from pacewatch.words.outcome import Outcome
 from pacewatch.words.slot import Slot
 from pacewatch.words.timing import RateLimits, Timing
 from pacewatch.words.wire import encode_task
-from probe.carry import Bench
 from probe.centre import open_client
 from probe.headroom import Account
-from probe.heartbeat import Heartbeat
 from probe.settings import Settings
 
 SCARCE = {
@@ -167,19 +165,3 @@ def test_what_is_left_of_a_rate_limit_and_of_the_cap_is_on_the_metrics_page(pool
 
 def settings_of(url: str, token: str, state: Path) -> Settings:
     return Settings(region=REGION, broker_url="", aggregator_url=url, token=token, state=state)
-
-
-def heartbeat_of(bench: Bench, client: httpx2.Client) -> Heartbeat:
-    return Heartbeat(
-        name=bench.name,
-        region=REGION,
-        every_s=30,
-        client=client,
-        clock=bench.clock,
-        hand=bench.hand,
-        journal=bench.journal,
-        outbox=bench.outbox,
-        budget=bench.budget,
-        headroom=bench.headroom,
-        calibration=lambda: None,
-    )
