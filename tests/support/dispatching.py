@@ -61,7 +61,8 @@ def empty(pool: db.Pool) -> None:
     """Take out all that dispatchers and workers wrote, so that tests may share a database."""
     with pool.connection() as connection:
         connection.execute(
-            "delete from slot; delete from worker; delete from confirm_order; delete from missed_counter;"
+            "delete from slot; delete from worker; delete from confirm_order;"
+            " delete from missed_counter;"
             " delete from place_counter; delete from series_stat; delete from series;"
             " delete from endpoint_version; delete from endpoint;"
             " update store set catalog_hash = null, fleet_hash = null, planned_until = null,"
