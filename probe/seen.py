@@ -22,6 +22,9 @@ from probe.stamps import Portion
 
 _Told = TypeVar("_Told", Identity, ProviderTokens)
 
+_TEXTS = (Chunk, Whole)
+"""Made once: a fast answer brings thousands of pieces a second."""
+
 MAX_CHUNKS = 100_000
 """Token-bearing chunks of one answer."""
 
@@ -71,7 +74,7 @@ class Seen:
 
     def take(self, piece: Piece, portion: Portion) -> None:
         """Add a piece that came with that read; raises MalformedAnswer for too much."""
-        if isinstance(piece, Chunk | Whole):
+        if isinstance(piece, _TEXTS):
             self._write(piece, portion)
         elif isinstance(piece, Identity):
             if piece is not self.last_identity:
