@@ -142,8 +142,7 @@ def _suspected_at(connection: Connection, region: str, now: datetime) -> str | N
     row = connection.execute(
         queries("workers")["read_suspected"], {"region": region, "since": now - timedelta(days=1)}
     ).fetchone()
-    at = row and row["suspected_at"]
-    return None if at is None else to_rfc3339(at)
+    return to_rfc3339(row["suspected_at"]) if row and row["suspected_at"] else None
 
 
 def _decline(connection: Connection, told: Heartbeat, *, simulated: bool) -> None:
