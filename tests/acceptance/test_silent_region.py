@@ -1,10 +1,12 @@
-"""A region falls silent: every part as a process, three regions, the alert rules and the
-Alertmanager's configuration as shipped, to those who are told.
+"""A region falls silent, then a provider slows down: every part as a process, three regions, the
+alert rules and the Alertmanager's configuration as shipped, to those who are told.
 
-The heartbeats are the demo's, and the ten minutes of the rule are scaled as they are.
+The heartbeats are the demo's, and the ten minutes of the rule are scaled as they are. A day is a
+minute, so that what is usual is known after one.
 """
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -33,8 +35,13 @@ WORKERS = ("eu-west", "us-east", SILENT, SILENT)
 SILENT_AFTER_S = 15
 PICKS = ("groq/gpt-oss-120b", "cerebras/gpt-oss-120b")
 SCHEDULE = """
+[importance]
+"groq/*" = "page"
+
 [schedule]
-single_per_day = 40
+day_s = 60
+window_s = 180
+single_per_day = 12
 parallel_per_day = 0
 validity_s = 15
 resend_s = 5
@@ -190,3 +197,28 @@ def test_a_silent_region_is_told_until_it_speaks_and_nobody_else_is_touched(flee
 def told(fleet: Fleet) -> list[str]:
     """What was told of regions, in order."""
     return [title for title in fleet.told.titles() if f"Region {SILENT}" in title]
+
+
+def test_a_slow_provider_is_told_with_its_figures_until_it_is_as_usual(fleet):
+    usual, told = 'pacewatch_verdict{provider="groq", verdict="ok"} == 1', fleet.told
+    # a worker that a busy machine made suspect tries itself again after five minutes
+    until(lambda: fleet.prometheus.rows(usual), patience_s=600)
+
+    fleet.simulator.switch_on("slow", "groq", factor=0.5)
+    (page,) = until(lambda: told.to("pagerduty"))
+    fleet.simulator.clear()
+    until(lambda: len(told.to("pagerduty")) > 1)
+    until(lambda: any(title.startswith("Over: groq is slow") for title in told.titles()))
+
+    line = page["payload"]["summary"]
+    found = re.fullmatch(r"groq is slow: gpt-oss-120b (\d\.\d) times slower in output speed", line)
+    assert found, line
+    assert 1.7 <= float(found[1]) <= 2.3
+    assert line in told.titles()
+    assert re.search(r"/incidents/\d+$", page["client_url"])
+    assert page["links"][1]["href"].endswith("/runbooks/ProviderSlow.md")
+    # one page, opened and closed; of the other provider nobody is told
+    pages = told.to("pagerduty")
+    assert [one["event_action"] for one in pages] == ["trigger", "resolve"]
+    assert len({one["dedup_key"] for one in pages}) == 1
+    assert not any("cerebras" in title for title in told.titles())
