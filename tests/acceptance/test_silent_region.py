@@ -191,6 +191,7 @@ def test_a_silent_region_is_told_until_it_speaks_and_nobody_else_is_touched(flee
     assert first.startswith(f"Region {SILENT}: no worker has been heard of for ")
     assert last.startswith(f"Over: Region {SILENT}: no worker has been heard of for ")
     assert fleet.told.to("pagerduty") == []
+    until(lambda: fleet.told.to("watchdog"))
     assert fleet.told.to("watchdog")[0]["alerts"][0]["labels"]["alertname"] == "Watchdog"
 
 
