@@ -11,7 +11,7 @@ from aggregator.tones import Remark
 from pacewatch.words.flag import Figure
 from pacewatch.words.fleet import Fleet
 from pacewatch.words.slot import Load
-from pacewatch.words.text import count_text, seconds_text, speed_text
+from pacewatch.words.text import count_text, plural, seconds_text, speed_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +67,8 @@ def statistic_text(statistic: Statistic, figure: Figure) -> StatisticText:
     return StatisticText(
         median=write(statistic.median),
         interval="" if percent is None else f"{write(statistic.low)}\u2013{write(statistic.high)}",
-        title=f"{statistic.runs} runs" + ("" if percent is None else f", {percent} % interval"),
+        title=plural(statistic.runs, "run")
+        + ("" if percent is None else f", {percent} % interval"),
     )
 
 

@@ -9,6 +9,9 @@ from aggregator.incident_rows import Incidents
 EASE_LASTS_S = 6 * 3600
 """An ease must last for so long before an incident closes, in seconds of a whole day."""
 
+_LEFT = "its endpoints are no longer probed"
+_LASTED = "as usual for long enough"
+
 
 def acknowledge(connection: Connection, incident_id: int, now: datetime, by: str = "") -> bool:
     """Note that somebody has an incident in hand; False where it is not open or has been noted."""
@@ -41,6 +44,7 @@ def close_lasting(connection: Connection, endpoints: Set[str], day_s: float, now
         incidents.lock()
         left = incidents.rows("ease_others", endpoints=sorted(endpoints))
         for incident in sorted({row["incident_id"] for row in left}):
-            incidents.settle(incident, "unconfirmed", "its endpoints are no longer probed")
-        for row in incidents.rows("find_lasting", before=now - lasts):
-            incidents.close(row["incident_id"], "as usual for long enough")
+            incidents.settle(incident, "unconfirmed", _LEFT)
+        lasting = incidents.rows("find_lasting", before=now - lasts, endpoints=sorted(endpoints))
+        for row in lasting:
+            incidents.close(row["incident_id"], _LEFT if row["is_left"] else _LASTED)

@@ -111,8 +111,14 @@ returning incident_id
 update incident set state = 'closed', ended_at = %(now)s where incident_id = %(incident)s
 
 -- name: find_lasting
--- those whose ease has lasted
-select incident_id from incident
+-- those whose ease has lasted, and whether none of their endpoints is probed any more
+select incident_id,
+       exists (select from incident_endpoint where incident_endpoint.incident_id = incident.incident_id)
+       and not exists (
+           select from incident_endpoint
+           where incident_endpoint.incident_id = incident.incident_id
+               and endpoint = any (%(endpoints)s::text[])) as is_left
+from incident
 where state = 'eased' and ended_at is null and eased_at <= %(before)s
 order by incident_id
 

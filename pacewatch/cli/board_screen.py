@@ -135,16 +135,12 @@ def remark(endpoint: Document, series: Document, now: datetime) -> Text:
     cell = series["pooled"]
     latest = cell["latest"]
     verdict = _verdict(endpoint, series)
-    if cell["failing_in"]:
-        outcomes = {
-            outcome_text(series["regions"][region]["latest"]["outcome"])
-            for region in cell["failing_in"]
-        }
-        where = _where(cell["failing_in"], len(series["regions"]))
-        return Text(f"failing{where}: {' and '.join(sorted(outcomes))}", style="bold red")
-    if verdict is not None and verdict["verdict"] not in ("ok", "learning"):
-        style = "yellow" if verdict["verdict"] == "silent" else "bold red"
-        return Text(_verdict_text(verdict, now), style=style)
+    troubles = _troubles(series, verdict, now)
+    if troubles:
+        is_silent = (
+            not cell["failing_in"] and verdict is not None and verdict["verdict"] == "silent"
+        )
+        return Text("; ".join(troubles), style="yellow" if is_silent else "bold red")
     if latest is not None and latest["outcome"] != "ok":
         return Text(f"latest run: {outcome_text(latest['outcome'])}", style="yellow")
     if told := _far(series):
@@ -158,6 +154,28 @@ def _verdict(endpoint: Document, series: Document) -> Document | None:
     alone = endpoint["verdicts"].get(regions[0]) if len(regions) == 1 else None
     found: Document | None = alone or endpoint["verdict"]
     return found
+
+
+def _troubles(series: Document, verdict: Document | None, now: datetime) -> list[str]:
+    """Return what is believed where that is trouble, and where the latest runs fail unless the
+    verdict says so already; the verdict on failures gives way to where and how they are met.
+    """
+    word = "ok" if verdict is None else verdict["verdict"]
+    failing = series["pooled"]["failing_in"]
+    told = []
+    if (
+        verdict is not None
+        and word not in ("ok", "learning")
+        and not (failing and word == "failing")
+    ):
+        told.append(_verdict_text(verdict, now))
+    if failing and word != "not_served":
+        outcomes = {
+            outcome_text(series["regions"][region]["latest"]["outcome"]) for region in failing
+        }
+        where = _where(failing, len(series["regions"]))
+        told.append(f"failing{where}: {' and '.join(sorted(outcomes))}")
+    return told
 
 
 def _verdict_text(verdict: Document, now: datetime) -> str:

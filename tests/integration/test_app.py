@@ -55,6 +55,8 @@ def test_every_runbook_is_served_in_plain_text_under_its_name(app):
         assert answer.headers["content-type"] == "text/plain; charset=utf-8"
     assert client.get("/runbooks/..%2Findex.md").status_code == 404
     assert "RegionSilent.md" in client.get("/runbooks/Nothing.md").json()["detail"]
+    page = client.get("/runbooks/Nothing.md", headers={"accept": "text/html"})
+    assert (page.status_code, page.headers["content-type"]) == (404, "text/html; charset=utf-8")
 
 
 def test_every_error_is_a_problem_document(app):

@@ -9,7 +9,9 @@ from support.dispatching import NOON
 from support.judging import SECOND, failure, judged_fleet, learnt_store, reopened, usual
 from support.records import timed
 
+from aggregator.db import queries
 from aggregator.detect.state import state_of, watch_of
+from aggregator.fleet_file import orders_of
 from aggregator.incidents import accept, acknowledge
 from aggregator.ruling import rules_of
 from aggregator.upkeep import drop_old
@@ -177,6 +179,22 @@ def test_a_retired_model_is_told_once_and_is_neither_slow_nor_failing(court):
         " where endpoint = 'delta/b' and region = 'eu-west' and load = 'single'"
     )
     assert row["last_success_at"] < court.now - 96 * SECOND
+
+
+def test_a_retired_model_that_leaves_the_file_is_not_told_to_be_there_again(court):
+    court.play(96, of("delta/b", failure(Outcome.NOT_SERVED)))
+    (incident,) = incidents(court)
+
+    court.orders = orders_of(judged_fleet(endpoints=[e for e in MANY if e != "delta/b"]))
+    court.judge(court.now)
+    court.judge(court.now + 121 * SECOND)
+
+    assert [row["state"] for row in incidents(court)] == ["closed"]
+    (ended,) = court.rows(
+        queries("notify")["select_other_end"].replace("%(incident)s", "%s"),
+        incident["incident_id"],
+    )
+    assert ended["text"] == "its endpoints are no longer probed"
 
 
 def test_an_accepted_level_is_the_usual_one_and_ends_the_incident(court):

@@ -5,6 +5,7 @@ from support.golden import FOLDER
 
 from pacewatch.cli import board_screen, status_screen
 from pacewatch.cli.render import to_string
+from pacewatch.words.slot import from_rfc3339
 
 
 def document(name):
@@ -114,6 +115,31 @@ def test_a_line_tells_what_is_believed(verdict, text):
 
     assert text in line
     assert not line.endswith(" ok")
+
+
+@pytest.mark.parametrize(
+    ("verdict", "text"),
+    [
+        ("slow", "slow for 60 min: output 2.1x slower; failing in eu-west: server error (5xx)"),
+        ("failing", "failing in eu-west: server error (5xx)"),
+        ("not_served", "not served for 60 min"),
+    ],
+)
+def test_failures_of_one_region_hide_no_other_trouble(verdict, text):
+    asked = {
+        "endpoint": {"verdict": believed(verdict, output_speed_times=2.12), "verdicts": {}},
+        "series": {
+            "pooled": {"failing_in": ["eu-west"], "latest": None},
+            "regions": {
+                "eu-west": {"latest": {"outcome": "server_error"}},
+                "us-east": {"latest": {"outcome": "ok"}},
+            },
+        },
+    }
+
+    told = board_screen.remark(**asked, now=from_rfc3339("2026-12-02T12:00:00Z"))
+
+    assert told.plain == text
 
 
 def test_a_latest_run_far_from_its_median_is_marked_as_on_the_page():
