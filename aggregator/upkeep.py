@@ -19,6 +19,9 @@ from pacewatch.words.fleet import Fleet
 KEPT_WORKERS = timedelta(days=7)
 """How long a silent worker is shown, where its region has been heard of since."""
 
+KEPT_OTHERS = timedelta(hours=1)
+"""How long a silent worker is shown whose region is not in the file."""
+
 _SLOTS_AT_ONCE = 10_000
 _ASIDE_AT_ONCE = 50
 
@@ -88,6 +91,8 @@ def drop_old(pool: Pool, fleet: Fleet, now: datetime) -> list[str]:
         _drop_judged(connection, fleet, now)
         with connection.transaction():
             connection.execute(named["delete_old_workers"], {"before": now - KEPT_WORKERS})
+            others = {"regions": sorted(fleet.regions), "before": now - KEPT_OTHERS}
+            connection.execute(named["delete_other_workers"], others)
         if retention.rollups_days is not None:
             old = now.date() - timedelta(days=retention.rollups_days)
             with connection.transaction():

@@ -44,6 +44,11 @@ where last_seen_at < %(before)s
     where later.region = worker.region
       and (later.last_seen_at, later.worker) > (worker.last_seen_at, worker.worker))
 
+-- name: delete_other_workers
+-- a region that is not in the file has nobody who could be missed
+delete from worker
+where last_seen_at < %(before)s and not region = any (%(regions)s::text[])
+
 -- name: find_aside
 -- records put aside by another version or catalog than this one
 select execution, region, record from aside

@@ -8,7 +8,7 @@ from support.records import NOON, hash_of, make_slot, plan, push, record_of, sta
 from aggregator import db
 from aggregator.partitions import make_days
 from aggregator.upkeep import age_windows, drop_old, keep_up, make_ahead, take_up_aside
-from pacewatch.words.fleet import Schedule
+from pacewatch.words.fleet import Region, Schedule
 
 FLEET = make_fleet(schedule=Schedule())
 
@@ -99,6 +99,7 @@ def test_a_silent_worker_goes_after_a_week_unless_it_was_its_regions_last(pool):
             *(("us-east", "gone-first", 30), ("us-east", "gone-last", 20)),
             ("ap-south", "silent-for-days", 6),
             ("ap-south", "here", 0),
+            *(("left-the-file", "silent", 1), ("left-the-file", "still-runs", 0)),
         ):
             connection.execute(
                 "insert into worker (region, worker, version, catalog, last_seen_at,"
@@ -106,13 +107,15 @@ def test_a_silent_worker_goes_after_a_week_unless_it_was_its_regions_last(pool):
                 (region, worker, NOON - timedelta(days=days)),
             )
 
-    drop_old(pool, FLEET, NOON)
+    regions = {name: Region(name=name) for name in ("ap-south", "eu-west", "us-east")}
+    drop_old(pool, make_fleet(schedule=Schedule(), regions=regions), NOON)
 
     kept = rows(pool, "select region, worker from worker order by 1, 2")
     assert [tuple(row.values()) for row in kept] == [
         ("ap-south", "here"),
         ("ap-south", "silent-for-days"),
         ("eu-west", "here"),
+        ("left-the-file", "still-runs"),
         ("us-east", "gone-last"),
     ]
 
