@@ -19,10 +19,10 @@ def title_of(one: Incident) -> str:
 
 def _who(one: Incident) -> str:
     endpoints = one.endpoints
-    if len(endpoints) == 1:
-        return endpoints[0]
     if one.blame is Blame.PROBER:
         return "our workers"
+    if len(endpoints) == 1:
+        return endpoints[0]
     if not one.provider:
         return plural(len(endpoints), "endpoint") if endpoints else "the fleet"
     return f"{one.provider}, {plural(len(endpoints), 'endpoint')}" if endpoints else one.provider
