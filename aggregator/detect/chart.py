@@ -35,6 +35,11 @@ class Chart(IntEnum):
     SPEED_LIMIT = 7
 
 
+LINGERS = 0.1
+"""While a chart stands on alarm its margin is so much lower, in ln: the level of a slowdown drifts
+as every other does, and is no recovery when it drifts down.
+"""
+
 MARGIN, BIG_TTFT_MARGIN, BIG_SPEED_MARGIN = 0.35, 0.7, 0.5
 """ln of the slowdown that votes neither way: 1.42, 2.0 and 1.65 times."""
 
@@ -59,9 +64,9 @@ TROUBLES: Mapping[Chart, Trouble] = {
 }
 
 
-def vote_of(z: float, margin: float) -> float:
-    """Return the vote, -1 to 1, of a slowness z = ln(slowness / usual)."""
-    vote = (z - margin) / WIDTH
+def vote_of(excess: float, *, alarmed: bool = False) -> float:
+    """Return the vote, -1 to 1, of a slowness so far above the margin of its chart, in ln."""
+    vote = (excess + (LINGERS if alarmed else 0.0)) / WIDTH
     return -1.0 if vote < -1.0 else 1.0 if vote > 1.0 else vote
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import sqrt
+from math import log, sqrt
 
 from aggregator.detect.chart import Chart
 from pacewatch.words.judging import NO_LIMITS, Limits
@@ -20,7 +20,7 @@ BUDGET_SHARE, BUDGET_A_DAY = 0.05, 12
 
 POOLED: Mapping[Chart, tuple[float, float]] = {
     Chart.TTFT: (0.0, 6.4),
-    Chart.TTFT_BIG: (2.2, 1.05),
+    Chart.TTFT_BIG: (2.2, 1.1),
     Chart.SPEED: (1.5, 2.8),
     Chart.SPEED_BIG: (2.6, 0.6),
     Chart.FAILURES: (10.5, 0.0),
@@ -28,7 +28,12 @@ POOLED: Mapping[Chart, tuple[float, float]] = {
     Chart.TTFT_LIMIT: (0.0, 6.4),
     Chart.SPEED_LIMIT: (1.5, 2.8),
 }
-"""Thresholds as a + b sqrt(runs a day / 10); a fleet calibrates them anew."""
+"""Thresholds as a + b root, `root_of` the runs a day; a fleet calibrates them anew."""
+
+ALIKE = 300
+"""At so many runs a day the thresholds begin to rise with the runs themselves, not their root:
+runs so close meet the same load.
+"""
 
 _FAILURES = (Chart.FAILURES, Chart.QUOTA)
 
@@ -73,11 +78,10 @@ def make_rules(  # noqa: PLR0913 - what an endpoint is judged by
     The multiplier is the fleet's, from calibration; the lengths are those of its schedule.
     """
     here = runs_a_day / len(regions)
-    alone = len(regions) == 1
     return Rules(
         regions=regions,
         pooled=thresholds(runs_a_day, multiplier),
-        regional=thresholds(here, multiplier * (1.0 if alone else REGIONAL)),
+        regional=thresholds(here, multiplier * regional_times(len(regions))),
         limits=limits,
         day_s=day_s,
         window_s=window_s,
@@ -86,13 +90,21 @@ def make_rules(  # noqa: PLR0913 - what an endpoint is judged by
     )
 
 
-REGIONAL = 1.4
-"""How much higher the thresholds of one of several regions are: there are many of them."""
+def regional_times(regions: int) -> float:
+    """Return how much higher the thresholds of one region are: the more there are, the more often
+    one of them is high by chance.
+    """
+    return 1.0 if regions == 1 else 1.25 + 0.12 * log(regions)
+
+
+def root_of(runs_a_day: float) -> float:
+    """Return what the thresholds rise with."""
+    return sqrt(runs_a_day / 10 * (1 + runs_a_day / ALIKE))
 
 
 def thresholds(runs_a_day: float, multiplier: float) -> tuple[float, ...]:
     """Return the thresholds by chart for so many runs a day; failures have fixed ones."""
-    root = sqrt(runs_a_day / 10)
+    root = root_of(runs_a_day)
     return tuple(
         (base + slope * root) * (1.0 if chart in _FAILURES else multiplier)
         for chart, (base, slope) in sorted(POOLED.items())

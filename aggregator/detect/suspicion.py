@@ -2,7 +2,8 @@
 
 Soft (something slow): three rounds of two, one from the suspect region and one from another.
 Hard (a failure): three at once, one from the suspect region and two from others; three more only
-if one of those failed.
+if one of those failed. Of the last few that a day allows a failure has one, and three more at once
+where that fails too: failures that stand alone may not spend what an outage needs.
 """
 
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from dataclasses import dataclass
 from aggregator.detect.rules import MOST_ORDERED
 
 SOFT_ROUND_S = 1_200
-HARD_ROUND_S = 300
+HARD_ROUND_S = 600
 ENDS_AFTER_S = 7_200
 
 
@@ -45,7 +46,10 @@ def next_round(
     """Return the round that is due, at most as many as are allowed; plans the one after it."""
     if suspicion.over or suspicion.due_at is None or now < suspicion.due_at:
         return []
-    size = min(3 if suspicion.hard else 2, MOST_ORDERED - suspicion.ordered, allowed)
+    size = 3 if suspicion.hard else 2
+    if suspicion.hard and not suspicion.ordered and allowed <= MOST_ORDERED:
+        size = 1
+    size = min(size, MOST_ORDERED - suspicion.ordered, allowed)
     others = [region for region in regions if region != suspicion.region]
     first = suspicion.ordered - suspicion.ordered // 3
     asked = [suspicion.region]

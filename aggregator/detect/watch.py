@@ -10,7 +10,7 @@ from math import inf, log
 
 from aggregator.detect import failing, slow
 from aggregator.detect.baseline import FEWEST, Baseline
-from aggregator.detect.chart import EASED, SLOW_CHARTS, TROUBLES, Chart, Standing
+from aggregator.detect.chart import EASED, SLOW_CHARTS, TROUBLES, Chart, Standing, vote_of
 from aggregator.detect.evidence import Evidence
 from aggregator.detect.rules import CLEARED, MOST_ORDERED, Rules, suspected_at
 from aggregator.detect.season import Season
@@ -145,12 +145,12 @@ class Watch:
         z_ttft, z_speed = self._usual(run)
         votes = failing.failure_votes(run, self.rules.limits)
         if run.ttft_s is not None:
-            votes += slow.ttft_votes(run.ttft_s, z_ttft, self.rules.limits)
+            votes += slow.ttft_excesses(run.ttft_s, z_ttft, self.rules.limits)
         if run.speed is not None:
-            votes += slow.speed_votes(run.speed, z_speed, self.rules.limits)
-        for chart, vote in votes:
+            votes += slow.speed_excesses(run.speed, z_speed, self.rules.limits)
+        for chart, said in votes:
             for scope in (POOLED, run.region):
-                changes += self._vote(chart, vote, run.at, scope)
+                changes += self._vote(chart, said, run.at, scope)
         recent = self.recent.setdefault(run.region, [])
         recent.append((run.at, z_ttft, z_speed, run.failed is True))
         del recent[:-RECENT]
@@ -179,10 +179,13 @@ class Watch:
             baseline.take((float(round(run.at)), *xs), self.rules.window_s, frozen=frozen)
         return zs[0], zs[1]
 
-    def _vote(self, chart: Chart, vote: float, at: float, scope: str) -> list[Change]:
+    def _vote(self, chart: Chart, said: float, at: float, scope: str) -> list[Change]:
+        """Let a run vote in one chart: by its excess in a slow one, else by the vote as said."""
         if scope not in self.charts:
             self.charts[scope] = fresh_charts()
-        standing = self.charts[scope][chart]
+        standing, vote = self.charts[scope][chart], said
+        if chart in SLOW_CHARTS:
+            vote = vote_of(said, alarmed=standing.alarmed_at is not None)
         level = self.rules.regional if scope else self.rules.pooled
         changed = standing.take(vote, at, inf if self.rules.muted else level[chart])
         since = standing.since
@@ -237,7 +240,8 @@ class Watch:
             suspicion.good = 0 if hard else suspicion.good + 1
         if hard and not suspicion.over:
             suspicion.hard = True
-            wait_s = self.rules.scaled(HARD_ROUND_S) if run.purpose is Purpose.CONFIRM else 0
+            waits = run.purpose is Purpose.CONFIRM and suspicion.ordered > 1
+            wait_s = self.rules.scaled(HARD_ROUND_S) if waits else 0
             soon = now + wait_s
             suspicion.due_at = min(suspicion.due_at or soon, soon)
         return self._follow(suspicion, now)
@@ -261,7 +265,7 @@ class Watch:
         if self._is_confirmed(suspicion.region):
             self.suspicion = None
             return []
-        hard_cleared = suspicion.hard and suspicion.good >= 3
+        hard_cleared = suspicion.hard and suspicion.good >= min(3, suspicion.ordered or 3)
         if hard_cleared or (not suspicion.hard and self._worst(suspicion.region) < CLEARED):
             turn = Turn.UNCONFIRMED if suspicion.over else Turn.CLEARED
             told = [] if suspicion.over else [self._told(turn, at)]

@@ -2,7 +2,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aggregator.detect.baseline import KEPT, Baseline
-from aggregator.detect.chart import MARGIN, Standing, vote_of
+from aggregator.detect.chart import LINGERS, Standing, vote_of
 from aggregator.detect.season import Season
 
 DAY_S = 86_400.0
@@ -11,7 +11,12 @@ VOTES = st.lists(st.sampled_from([-1.0, -0.34, 0.5, 1.0, 2.71]), max_size=200)
 
 @given(st.floats(-1e6, 1e6))
 def test_a_vote_is_between_minus_one_and_one(z):
-    assert -1 <= vote_of(z, MARGIN) <= 1
+    assert -1 <= vote_of(z) <= vote_of(z, alarmed=True) <= 1
+
+
+def test_a_chart_on_alarm_asks_for_more_before_a_run_speaks_for_recovery():
+    assert vote_of(-0.05) < 0 < vote_of(-0.05, alarmed=True)
+    assert vote_of(-LINGERS, alarmed=True) == 0
 
 
 @given(VOTES)

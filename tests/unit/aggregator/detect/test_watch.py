@@ -194,8 +194,37 @@ def test_a_failure_orders_three_at_once_and_three_more_where_one_of_them_fails()
     assert watch.orders(73 * HOUR_S, 12) == []
 
     watch.take([bad(72.1, purpose=Purpose.CONFIRM)], 72.1 * HOUR_S)
-    assert len(watch.orders(72.2 * HOUR_S, 12)) == 3
-    assert watch.orders(72.3 * HOUR_S, 12) == []
+    assert watch.orders(72.2 * HOUR_S, 12) == []
+    assert len(watch.orders(72.3 * HOUR_S, 12)) == 3
+    assert watch.orders(72.4 * HOUR_S, 12) == []
+
+
+def test_of_the_last_probes_of_a_day_a_failure_has_one_and_three_more_at_once_where_that_fails():
+    watch = learnt()
+    watch.take([bad(72)], 72 * HOUR_S)
+    assert [order.region for order in watch.orders(72 * HOUR_S, 6)] == ["r00"]
+
+    watch.take([bad(72.1, purpose=Purpose.CONFIRM)], 72.1 * HOUR_S)
+    assert [o.region for o in watch.orders(72.1 * HOUR_S, 5)] == ["r00", "r02", "r01"]
+    changes = feed(watch, 72.11, 2, step_h=0.001, purpose=Purpose.CONFIRM)
+    assert changes == []
+
+
+def test_one_good_answer_clears_a_failure_that_had_but_one_probe():
+    watch = learnt()
+    watch.take([bad(72)], 72 * HOUR_S)
+    watch.orders(72 * HOUR_S, 6)
+    changes = feed(watch, 72.1, 1, purpose=Purpose.CONFIRM)
+
+    assert [c.turn for c in changes] == [Turn.CLEARED]
+
+
+def test_a_slowdown_whose_level_drifts_halfway_back_is_not_called_ok():
+    watch = learnt()
+    feed(watch, 72, 12, speed=50)
+
+    feed(watch, 84, 48, speed=75)
+    assert judge(watch).verdict is Verdict.SLOW
 
 
 def test_good_answers_of_confirming_probes_clear_a_failure():
@@ -211,7 +240,7 @@ def test_no_probe_is_ordered_beyond_the_budget_and_one_region_orders_from_itself
     watch = learnt(("r00",))
     assert watch.orders(72 * HOUR_S, 12) == []
     watch.take([bad(72)], 72 * HOUR_S)
-    assert [order.region for order in watch.orders(72 * HOUR_S, 2)] == ["r00", "r00"]
+    assert [order.region for order in watch.orders(72 * HOUR_S, 12)] == ["r00"] * 3
     assert daily_budget(100) == 12
     assert daily_budget(1000) == 50
 
@@ -238,7 +267,7 @@ def test_a_failure_has_probes_of_its_own_though_slowness_was_suspected_before():
         watch.orders((74 + k / 2) * HOUR_S, 99)
     watch.take([bad(76)], 76 * HOUR_S)
 
-    assert len(watch.orders(76 * HOUR_S, 6)) == 3
+    assert len(watch.orders(76 * HOUR_S, 7)) == 3
 
 
 def test_what_is_as_usual_again_clears_a_suspicion():
