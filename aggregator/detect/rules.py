@@ -30,9 +30,9 @@ POOLED: Mapping[Chart, tuple[float, float]] = {
 }
 """Thresholds as a + b root, `root_of` the runs a day; a fleet calibrates them anew."""
 
-ALIKE = 300
-"""At so many runs a day the thresholds begin to rise with the runs themselves, not their root:
-runs so close meet the same load.
+ALONE, ALIKE = 100, 150
+"""Up to so many runs a day the thresholds rise with their root; from that many more on they rise
+with the runs themselves, for runs so close meet the same load.
 """
 
 _FAILURES = (Chart.FAILURES, Chart.QUOTA)
@@ -99,7 +99,7 @@ def regional_times(regions: int) -> float:
 
 def root_of(runs_a_day: float) -> float:
     """Return what the thresholds rise with."""
-    return sqrt(runs_a_day / 10 * (1 + runs_a_day / ALIKE))
+    return sqrt(runs_a_day / 10 * (1 + max(0.0, runs_a_day - ALONE) / ALIKE))
 
 
 def thresholds(runs_a_day: float, multiplier: float) -> tuple[float, ...]:

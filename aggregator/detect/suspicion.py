@@ -14,6 +14,9 @@ SOFT_ROUND_S = 1_200
 HARD_ROUND_S = 600
 ENDS_AFTER_S = 7_200
 
+FEW = 9
+"""Of so many that a day still allows, a failure has one at first."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
@@ -47,7 +50,7 @@ def next_round(
     if suspicion.over or suspicion.due_at is None or now < suspicion.due_at:
         return []
     size = 3 if suspicion.hard else 2
-    if suspicion.hard and not suspicion.ordered and allowed <= MOST_ORDERED:
+    if suspicion.hard and not suspicion.ordered and allowed <= FEW:
         size = 1
     size = min(size, MOST_ORDERED - suspicion.ordered, allowed)
     others = [region for region in regions if region != suspicion.region]

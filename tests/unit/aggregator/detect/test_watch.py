@@ -267,7 +267,7 @@ def test_a_failure_has_probes_of_its_own_though_slowness_was_suspected_before():
         watch.orders((74 + k / 2) * HOUR_S, 99)
     watch.take([bad(76)], 76 * HOUR_S)
 
-    assert len(watch.orders(76 * HOUR_S, 7)) == 3
+    assert len(watch.orders(76 * HOUR_S, 12)) == 3
 
 
 def test_what_is_as_usual_again_clears_a_suspicion():
