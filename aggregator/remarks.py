@@ -31,8 +31,9 @@ def remarks_of(
     `believed` is the verdict on what the series shows: of its region, or over all of them.
     """
     cell = series.pooled
-    failures = _failures(cell, series, now)
     verdict = _verdict(believed, now, is_failing=bool(cell.failing_in))
+    is_gone = believed is not None and believed.verdict == Verdict.NOT_SERVED
+    failures = _failures(cell, series, now, is_gone=is_gone)
     seen = failures or ([] if verdict else _far(series)) or _shortfalls(cell)
     found = [*verdict, *seen, *_quiet(facts, cell)]
     found = found or [_fine(believed)]
@@ -59,10 +60,13 @@ def _changed(change: Change, now: datetime) -> Remark:
     return Remark(tone=Tone.QUIET, text=f"{change.facet} as answered changed {age} ago")
 
 
-def _failures(cell: Cell, series: BoardSeries, now: datetime) -> list[Remark]:
+def _failures(cell: Cell, series: BoardSeries, now: datetime, *, is_gone: bool) -> list[Remark]:
+    """Return how the latest runs failed; of a model that is gone only when it was there last."""
     latest = cell.latest
     if latest is None:
         return []
+    if cell.failing_in and is_gone:
+        return [Remark(tone=Tone.QUIET, text=_last_good(cell, series, now))]
     if cell.failing_in:
         outcomes = sorted(
             {
@@ -73,7 +77,7 @@ def _failures(cell: Cell, series: BoardSeries, now: datetime) -> list[Remark]:
         )
         where = _where(cell.failing_in, series)
         good = _last_good(cell, series, now)
-        return [Remark(tone=Tone.BAD, text=f"failing{where}: {' and '.join(outcomes)}{good}")]
+        return [Remark(tone=Tone.BAD, text=f"failing{where}: {' and '.join(outcomes)}; {good}")]
     if latest.outcome != "ok":
         return [Remark(tone=Tone.WARN, text=f"latest run: {outcome_text(latest.outcome)}")]
     return []
@@ -91,7 +95,7 @@ def _last_good(cell: Cell, series: BoardSeries, now: datetime) -> str:
     """Return when a run went well where it now fails."""
     good = [series.regions[region].last_success_at for region in cell.failing_in]
     latest = max((at for at in good if at is not None), default=None)
-    return "; never yet well" if latest is None else f"; last well {age_text(latest, now)} ago"
+    return "never yet well" if latest is None else f"last well {age_text(latest, now)} ago"
 
 
 def _far(series: BoardSeries) -> list[Remark]:

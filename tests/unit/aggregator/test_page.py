@@ -393,7 +393,14 @@ def test_an_endpoint_whose_runs_fail_is_not_told_twice_to_be_failing():
     series = series_of(replace(SERIES, latest_outcome="server_error"), failing=[SERIES.series_id])
 
     (remark,) = remarks_of(ENDPOINT, series, NOW, believed=believed("failing"))
-    both = remarks_of(ENDPOINT, series, NOW, believed=believed("not_served"))
 
     assert remark.text.startswith("failing: server error")
-    assert [one.text.split(" for ")[0] for one in both[:1]] == ["not served"]
+
+
+def test_a_model_that_is_gone_is_not_told_to_be_failing_but_when_it_was_last_there():
+    series = series_of(replace(SERIES, latest_outcome="not_served"), failing=[SERIES.series_id])
+
+    gone, last = remarks_of(ENDPOINT, series, NOW, believed=believed("not_served"))
+
+    assert gone.text.startswith("not served for 2 h: ")
+    assert (last.tone, last.text) == (Tone.QUIET, "last well 40 min ago")
