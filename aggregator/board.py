@@ -14,6 +14,7 @@ from aggregator.rows import (
     EndpointRow,
     SeriesRow,
     WorkerRow,
+    is_simulated,
     read_facts,
     read_rows,
     read_store,
@@ -130,7 +131,7 @@ def read_board(
     return Board(
         at=now,
         window=window,
-        simulated=fleet.simulated if store is None else store.simulated,
+        simulated=is_simulated(store, fleet),
         regions=region_standings(fleet.regions, workers, now),
         workloads=workloads,
         models=_models(

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from aggregator.incident_texts import (
-    SLOW,
     lasted_text,
     state_of,
     times_text,
@@ -20,7 +19,7 @@ from aggregator.tones import Remark, Tone
 from pacewatch.words.outcome import MISSED_MEANINGS, outcome_text
 from pacewatch.words.slot import to_rfc3339
 from pacewatch.words.text import ago_text, plural, seconds_text, speed_text, word_text
-from pacewatch.words.verdict import BLAME_MEANINGS, TROUBLE_MEANINGS, Trouble
+from pacewatch.words.verdict import BLAME_MEANINGS, SLOW_FIGURES, TROUBLE_MEANINGS, Trouble
 
 MOST_ON_BOARD = 5
 """Open incidents that stand above the board."""
@@ -186,7 +185,9 @@ def _part(part: Part, now: datetime) -> PartLine:
     return PartLine(
         endpoint=part.endpoint,
         address=endpoint_address(part.endpoint),
-        trouble=f"{SLOW[trouble]} slow" if trouble in SLOW else TROUBLE_MEANINGS[trouble],
+        trouble=f"{SLOW_FIGURES[trouble]} slow"
+        if trouble in SLOW_FIGURES
+        else TROUBLE_MEANINGS[trouble],
         times=times_text(part),
         since=_ago(part.since, now),
         eased=None if part.eased_at is None else moment_of(part.eased_at, now),
@@ -224,7 +225,7 @@ def _steps(one: Incident) -> Iterator[str]:
         yield f"pacewatch incidents ack {one.incident_id}"
     for endpoint in one.endpoints[:1]:
         yield f"pacewatch silence '{endpoint}' --for 2h --why '...'"
-    if any(Trouble(part.trouble) in SLOW for part in one.parts):
+    if any(Trouble(part.trouble) in SLOW_FIGURES for part in one.parts):
         yield f"pacewatch incidents accept {one.incident_id}"
 
 

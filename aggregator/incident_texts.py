@@ -5,10 +5,7 @@ from datetime import datetime
 from aggregator.incident_views import Incident, Part
 from aggregator.tones import Tone
 from pacewatch.words.text import UNKNOWN, age_text, ago_text, plural, than_usual_text
-from pacewatch.words.verdict import TROUBLE_MEANINGS, Blame, Trouble
-
-SLOW = {Trouble.FIRST_TOKEN: "first token", Trouble.OUTPUT_SPEED: "output"}
-"""Troubles that have a ratio, with what is slow."""
+from pacewatch.words.verdict import SLOW_FIGURES, TROUBLE_MEANINGS, Blame
 
 
 def title_of(one: Incident) -> str:
@@ -29,11 +26,11 @@ def _who(one: Incident) -> str:
 
 
 def _what(one: Incident) -> str:
-    if one.trouble in SLOW:
+    if one.trouble in SLOW_FIGURES:
         own = (part for part in one.parts if part.trouble == one.trouble)
         worst = next((part.ratio for part in own if part.ratio is not None), None)
         if worst is not None:
-            return than_usual_text(SLOW[one.trouble], worst)
+            return than_usual_text(SLOW_FIGURES[one.trouble], worst)
     return TROUBLE_MEANINGS[one.trouble]
 
 

@@ -68,6 +68,7 @@ def judge_due(pool: Pool, orders: Orders, now: datetime) -> Judged:
         doubted = probers.find_doubted(connection, orders, now)
         close_lasting(connection, known.keys(), orders.fleet.schedule.day_s, now)
         annotate(connection, orders.fleet.schedule.day_s, now)
+        multiplier = read_multiplier(connection)
     due |= {
         endpoint
         for endpoint in silent.keys() | told.keys()
@@ -79,7 +80,7 @@ def judge_due(pool: Pool, orders: Orders, now: datetime) -> Judged:
     for endpoint in sorted(due & known.keys()):
         try:
             with translated(), pool.connection() as connection:
-                bench = Bench(connection, orders, surroundings, now)
+                bench = Bench(connection, orders, surroundings, multiplier, now)
                 done = bench.judge(known[endpoint], silent.get(endpoint, {}))
         except UNREADABLE as error:
             why = f"{type(error).__name__}: {error}"
@@ -101,6 +102,8 @@ class Bench:
     connection: Connection
     orders: Orders
     surroundings: Surroundings
+    multiplier: float
+    """Of the thresholds, as calibrated."""
     now: datetime
 
     def judge(self, endpoint: Endpoint, silent: Silent) -> tuple[int, list[Change]] | None:
@@ -114,7 +117,7 @@ class Bench:
             held = _rows(connection, "lock_judgement", endpoint=endpoint.id)
             if not held:
                 return None
-            rules = rules_of(self.orders, endpoint.id, read_multiplier(connection))
+            rules = rules_of(self.orders, endpoint.id, self.multiplier)
             watch = watch_of(held[0]["state"], rules)
             rows = _rows(connection, "select_unjudged", endpoint=endpoint.id, most=MOST_RUNS)
             changes = watch.take(_evidence(connection, endpoint.id, rows), now.timestamp())

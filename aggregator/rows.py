@@ -11,6 +11,7 @@ from psycopg import Cursor
 from psycopg.rows import class_row
 
 from aggregator.db import Connection, Pool, queries, translated
+from pacewatch.words.fleet import Fleet
 
 WAIT_S = 3.0
 """How long a reader waits for a connection before it says that Postgres is away."""
@@ -289,6 +290,11 @@ def read_store(connection: Connection) -> StoreRow | None:
     """Return what the store is; None where no centre has started on it yet."""
     found = read_rows(connection, StoreRow, "select_store")
     return found[0] if found else None
+
+
+def is_simulated(store: StoreRow | None, fleet: Fleet) -> bool:
+    """Tell whether figures are simulated: as the store holds them, else as the fleet will."""
+    return fleet.simulated if store is None else store.simulated
 
 
 def read_facts(connection: Connection, rows: Iterable[SeriesRow]) -> dict[str, EndpointRow]:

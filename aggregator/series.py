@@ -7,7 +7,7 @@ from aggregator.around import read_around
 from aggregator.board import Filter
 from aggregator.cells import Cell, region_cell
 from aggregator.db import Connection, queries
-from aggregator.rows import EndpointRow, SeriesRow, read_facts, read_rows, read_store
+from aggregator.rows import EndpointRow, SeriesRow, is_simulated, read_facts, read_rows, read_store
 from pacewatch.words.fleet import Fleet
 from pacewatch.words.slot import Load
 
@@ -48,7 +48,7 @@ def read_series(  # noqa: PLR0913 - a page of them
     return SeriesPage(
         at=now,
         window=window,
-        simulated=fleet.simulated if store is None else store.simulated,
+        simulated=is_simulated(store, fleet),
         series=tuple(
             OneSeries(facts=known[row.endpoint], row=row, cell=region_cell(row, around))
             for row in rows

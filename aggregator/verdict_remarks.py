@@ -5,7 +5,7 @@ from datetime import datetime
 from aggregator.tones import Remark, Tone
 from aggregator.verdict_views import Believed
 from pacewatch.words.text import age_text, than_usual_text, word_text
-from pacewatch.words.verdict import VERDICT_MEANINGS, Verdict
+from pacewatch.words.verdict import SLOWER_FROM, VERDICT_MEANINGS, Verdict
 
 TONES = {
     Verdict.OK: Tone.FINE,
@@ -15,9 +15,6 @@ TONES = {
     Verdict.FAILING: Tone.BAD,
     Verdict.NOT_SERVED: Tone.BAD,
 }
-
-_TOLD_FROM = 1.05
-"""Times slower than usual from which a figure of a slow endpoint is named."""
 
 
 def verdict_remark(believed: Believed, now: datetime) -> Remark:
@@ -29,7 +26,7 @@ def verdict_remark(believed: Believed, now: datetime) -> Remark:
             ("first token", believed.ttft_ratio),
             ("output", believed.speed_ratio),
         )
-        if times is not None and verdict is Verdict.SLOW and times >= _TOLD_FROM
+        if times is not None and verdict is Verdict.SLOW and times >= SLOWER_FROM
     ]
     told = ", ".join(ratios) or VERDICT_MEANINGS[verdict]
     text = f"{word_text(verdict)} for {age_text(believed.since, now)}: {told}"

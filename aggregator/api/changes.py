@@ -12,7 +12,7 @@ from aggregator.api.documents import change_document
 from aggregator.api.filters import Names
 from aggregator.api.tagged import UNCHANGED, tagged
 from aggregator.changes import NEWEST, ChangesAsked, read_changes
-from aggregator.rows import one_moment, read_store
+from aggregator.rows import is_simulated, one_moment, read_store
 from pacewatch.words.slot import to_rfc3339
 
 router = APIRouter(prefix="/api", tags=["read"])
@@ -51,7 +51,7 @@ def changes(  # noqa: PLR0913 - the filters
     page = found[:limit]
     document = {
         "at": to_rfc3339(centre.clock()),
-        "simulated": centre.fleet.simulated if store is None else store.simulated,
+        "simulated": is_simulated(store, centre.fleet),
         "changes": [change_document(one) for one in page],
         "next": page[-1].change_id if len(found) > limit else None,
     }

@@ -20,7 +20,7 @@ from aggregator.bundle import (
 )
 from aggregator.db import Connection
 from aggregator.incident_views import WholeIncident, read_whole
-from aggregator.rows import EndpointRow, one_moment, read_rows, read_store
+from aggregator.rows import EndpointRow, is_simulated, one_moment, read_rows, read_store
 from pacewatch.words.slot import to_rfc3339
 
 router = APIRouter(prefix="/api", tags=["read"])
@@ -98,6 +98,6 @@ def _told(
     incident: WholeIncident | None,
 ) -> Response:
     store = read_store(connection)
-    simulated = centre.fleet.simulated if store is None else store.simulated
+    simulated = is_simulated(store, centre.fleet)
     document = bundle_document(read_bundle(connection, asked), incident, simulated=simulated)
     return tagged(request, {"at": to_rfc3339(centre.clock()), **document})

@@ -24,7 +24,7 @@ from aggregator.incident_views import (
     read_open,
     read_whole,
 )
-from aggregator.rows import read_store
+from aggregator.rows import is_simulated, read_store
 from aggregator.silences import Silence, read_silences
 from pacewatch.words.text import ago_text
 
@@ -45,7 +45,7 @@ def incidents(centre: AtCentre, before: Annotated[str, Query(max_length=20)] = "
 
     def write(connection: Connection, now: datetime) -> str:
         store = read_store(connection)
-        simulated = centre.fleet.simulated if store is None else store.simulated
+        simulated = is_simulated(store, centre.fleet)
         judged_at = None if store is None else store.judged_at
         return rendered(
             "incidents.html",

@@ -25,7 +25,7 @@ from aggregator.incident_views import (
     read_whole,
 )
 from aggregator.regions import Grant, Scope
-from aggregator.rows import one_moment, read_store
+from aggregator.rows import is_simulated, one_moment, read_store
 from pacewatch.words.slot import to_rfc3339
 from pacewatch.words.verdict import Blame
 
@@ -100,7 +100,7 @@ def list_incidents(  # noqa: PLR0913 - the filters
     page = found[:limit]
     document = {
         "at": to_rfc3339(centre.clock()),
-        "simulated": centre.fleet.simulated if store is None else store.simulated,
+        "simulated": is_simulated(store, centre.fleet),
         "incidents": [incident_document(one) for one in page],
         "next": page[-1].incident_id if len(found) > limit else None,
     }

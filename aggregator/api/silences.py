@@ -13,7 +13,7 @@ from aggregator.api.centre import AtCentre, InTransaction, granted
 from aggregator.api.judgement_documents import silence_document
 from aggregator.api.problems import Problem
 from aggregator.regions import Grant, Scope
-from aggregator.rows import one_moment, read_store
+from aggregator.rows import is_simulated, one_moment, read_store
 from pacewatch.words.slot import to_rfc3339
 
 router = APIRouter(prefix="/api/silences", tags=["incidents"])
@@ -52,7 +52,7 @@ def list_silences(
         found = silences.read_silences(connection, now, ended=ended)
     document = {
         "at": to_rfc3339(now),
-        "simulated": centre.fleet.simulated if store is None else store.simulated,
+        "simulated": is_simulated(store, centre.fleet),
         "silences": [silence_document(one, now) for one in found],
     }
     return JSONResponse(document, headers={"Cache-Control": "no-cache"})

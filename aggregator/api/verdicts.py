@@ -9,7 +9,7 @@ from aggregator.api.centre import AtCentre
 from aggregator.api.filters import Names, Word
 from aggregator.api.judgement_documents import verdict_document
 from aggregator.api.tagged import UNCHANGED, tagged
-from aggregator.rows import one_moment, read_store
+from aggregator.rows import is_simulated, one_moment, read_store
 from aggregator.verdict_views import VerdictsAsked, read_verdicts
 from pacewatch.words.slot import to_rfc3339
 from pacewatch.words.verdict import Verdict
@@ -52,7 +52,7 @@ def verdicts(  # noqa: PLR0913 - the filters
     page = found[:limit]
     document = {
         "at": to_rfc3339(centre.clock()),
-        "simulated": centre.fleet.simulated if store is None else store.simulated,
+        "simulated": is_simulated(store, centre.fleet),
         "verdicts": [verdict_document(line) for line in page],
         "next": f"{page[-1].endpoint} {page[-1].region}" if len(found) > limit else None,
     }

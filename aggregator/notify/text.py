@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from aggregator.incident_views import Incident, Part
 from aggregator.notify.grade import GRADE_MEANINGS, Grade, Kind
 from pacewatch.words.text import plural
-from pacewatch.words.verdict import BLAME_MEANINGS, Blame, Trouble
+from pacewatch.words.verdict import BLAME_MEANINGS, SLOW_FIGURES, Blame, Trouble
 
 MOST_ENDPOINTS = 8
 """Endpoints that are named at most; the incident's page has all."""
@@ -16,12 +16,6 @@ LATE = timedelta(minutes=10)
 """A message that waited longer says so."""
 
 _NOTHING_NEW = Grade(0)
-
-_AT_TIMES: dict[Trouble, str] = {
-    Trouble.FIRST_TOKEN: "first token {}",
-    Trouble.OUTPUT_SPEED: "output {}",
-}
-"""Troubles that have a ratio."""
 
 _PLAIN: dict[Trouble, str] = {
     Trouble.FAILURES: "requests fail",
@@ -132,7 +126,7 @@ def _ended(incident: Incident, now: datetime) -> str:
 
 def _trouble(word: str, slower: str) -> str:
     trouble = Trouble(word)
-    return _AT_TIMES[trouble].format(slower) if trouble in _AT_TIMES else _PLAIN[trouble]
+    return f"{SLOW_FIGURES[trouble]} {slower}" if trouble in SLOW_FIGURES else _PLAIN[trouble]
 
 
 def _ratios(incident: Incident) -> str:

@@ -21,13 +21,11 @@ from pacewatch.words.text import (
     speed_text,
     word_text,
 )
+from pacewatch.words.verdict import SLOWER_FROM
 
 SIMULATED = "Simulated: a simulator plays every provider, no figure is of a real one."
 _BARS = ((120, 24), (100, 14), (0, 8))
 """From how many columns on a bar has how many cells."""
-
-SLOWER_FROM = 1.05
-"""Times slower than usual from which a figure of a slow endpoint is named."""
 
 _WHOLE_ID_FROM = 100
 """From so many columns on an endpoint's whole id is shown; below, its id without the model."""

@@ -78,6 +78,16 @@ TROUBLE_MEANINGS: dict[Trouble, str] = {
 }
 
 
+SLOW_FIGURES: dict[Trouble, str] = {
+    Trouble.FIRST_TOKEN: "first token",
+    Trouble.OUTPUT_SPEED: "output",
+}
+"""Troubles that have a ratio, with what is slow."""
+
+SLOWER_FROM = 1.05
+"""Times slower than usual from which a figure of a slow endpoint is named."""
+
+
 class Advice(StrEnum):
     """What somebody must set right about an endpoint; no verdict and no incident follows."""
 

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 from fastapi.testclient import TestClient
-from support.believed import believe
+from support.believed import believe, forget
 from support.boards import board_fleet, filled_pool
 from support.records import NOON
 from support.servers import fresh_database
@@ -28,10 +28,7 @@ def tokens(pool):
 @pytest.fixture
 def ids(pool):
     with pool.connection() as connection:
-        connection.execute(
-            "truncate incident, incident_endpoint, incident_event, confirm_order, notice, silence,"
-            " judgement, verdict"
-        )
+        forget(connection)
         return believe(connection, NOON)
 
 

@@ -36,6 +36,14 @@ def add_verdict(
     insert(connection, "verdict", row | fields)
 
 
+def forget(connection: Connection) -> None:
+    """Take out all that judging wrote, so that tests may share a database."""
+    connection.execute(
+        "truncate incident, incident_endpoint, incident_event, confirm_order, notice, silence,"
+        " judgement, verdict"
+    )
+
+
 def add_judgement(connection: Connection, endpoint: str, now: datetime, **fields: Any) -> None:
     """Add that an endpoint has been judged."""
     row = {"endpoint": endpoint, "judged_at": now - 20 * MINUTE}

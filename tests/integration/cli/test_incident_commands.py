@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from support.believed import believe
+from support.believed import believe, forget
 from support.boards import board_fleet, filled_pool
 from support.centre import served
 from support.records import NOON
@@ -36,10 +36,7 @@ def address(pool):
 @pytest.fixture
 def ids(pool):
     with pool.connection() as connection:
-        connection.execute(
-            "truncate incident, incident_endpoint, incident_event, confirm_order, notice, silence,"
-            " judgement, verdict"
-        )
+        forget(connection)
         return believe(connection, NOON)
 
 

@@ -4,9 +4,9 @@ import pytest
 from support.incidents import HOUR, MINUTE, NOON, make_incident, make_part
 
 from aggregator.notify.grade import Grade, Kind
-from aggregator.notify.text import _AT_TIMES, _ENDED, _NEXT, _PLAIN, message_of, trial_message
+from aggregator.notify.text import _ENDED, _NEXT, _PLAIN, message_of, trial_message
 from pacewatch.words.endpoint import Importance
-from pacewatch.words.verdict import Blame, Trouble
+from pacewatch.words.verdict import SLOW_FIGURES, Blame, Trouble
 
 BOARD = "https://pacewatch.example"
 MANY = tuple(make_part(f"groq/model-{n}", ratio=1.6 + n / 10) for n in range(10))
@@ -126,5 +126,5 @@ def test_a_test_says_that_nothing_is_wrong():
 
 
 def test_every_trouble_and_every_class_has_its_words():
-    assert set(_AT_TIMES) | set(_PLAIN) == set(_ENDED) == set(Trouble)
+    assert set(SLOW_FIGURES) | set(_PLAIN) == set(_ENDED) == set(Trouble)
     assert set(_NEXT) == set(Blame)
