@@ -11,6 +11,7 @@ import urllib.error
 import urllib.request
 
 import pytest
+from support.stack import free_port
 
 from aggregator import db
 
@@ -21,14 +22,11 @@ CONFIG = '[[endpoint]]\nbase_url = "http://127.0.0.1:9/v1"\nmodel = "m"\n'
 @pytest.fixture
 def environment(database_url, tmp_path):
     (tmp_path / "pacewatch.toml").write_text(CONFIG)
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
     return {
         **os.environ,
         "PACEWATCH_CONFIG": str(tmp_path / "pacewatch.toml"),
         "PACEWATCH_DATABASE_URL": database_url,
-        "PACEWATCH_LISTEN": f"127.0.0.1:{port}",
+        "PACEWATCH_LISTEN": f"127.0.0.1:{free_port()}",
     }
 
 

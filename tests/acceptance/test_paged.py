@@ -51,6 +51,11 @@ def aggregator(database_url: str, listen: str) -> Iterator[None]:
             process = subprocess.Popen(command, env=environment, cwd=folder, stderr=log)
         try:
             yield
+        except AssertionError as failed:
+            failed.add_note(
+                f"the aggregator ({process.poll()}) said: {(folder / 'log').read_text()}"
+            )
+            raise
         finally:
             process.kill()
             process.wait()

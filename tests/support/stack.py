@@ -3,6 +3,7 @@
 import http.client
 import json
 import os
+import secrets
 import signal
 import socket
 import subprocess
@@ -11,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,8 @@ from psycopg.rows import tuple_row
 
 PATIENCE_S = 120.0
 """How long anything may take on a busy machine."""
+PORTS = range(10_000, 15_000)
+"""Below those that the kernel gives away, and those that `up` chooses for its own servers."""
 
 
 def until(claim: Callable[[], object], *, patience_s: float = PATIENCE_S) -> Any:
@@ -32,9 +36,18 @@ def until(claim: Callable[[], object], *, patience_s: float = PATIENCE_S) -> Any
 
 
 def free_port() -> int:
-    """A port of loopback that nobody listens on."""
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        return int(probe.getsockname()[1])
+    """A port of loopback that nobody listens on, and that the kernel gives to nobody who asks for
+    any: what is started on it later still finds it free.
+    """
+    return next(port for port in map(secrets.choice, repeat(PORTS)) if _is_free(port))
+
+
+def _is_free(port: int) -> bool:
+    try:
+        socket.create_server(("127.0.0.1", port)).close()
+    except OSError:
+        return False
+    return True
 
 
 def command_of(process: psutil.Process) -> list[str]:
