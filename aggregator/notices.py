@@ -7,7 +7,8 @@ from aggregator.standing import RegionState
 from aggregator.tones import Remark, Tone
 from pacewatch.words.fleet import Fleet
 from pacewatch.words.slot import Load
-from pacewatch.words.text import age_text, plural, span_text
+from pacewatch.words.text import age_text, plural, span_text, word_text
+from pacewatch.words.verdict import VERDICT_MEANINGS, Verdict
 
 
 def caption_of(fleet: Fleet, choice: Choice) -> str:
@@ -88,7 +89,7 @@ def _what_happens(board: Board) -> str:
 
 
 def legend_of(board: Board, choice: Choice) -> str:
-    """Return how to read the bars."""
+    """Return how to read the bars, and the word for what cannot be judged yet where it stands."""
     pooled = choice.region is None and len(board.regions) > 1
     few = " (90 % at five runs)" if choice.load is Load.PARALLEL else ""
     inside = (
@@ -99,4 +100,17 @@ def legend_of(board: Board, choice: Choice) -> str:
     return (
         "A bar shows how fast an endpoint is beside the others of its model; "
         f"{inside}. A median needs {FEWEST_RUNS[choice.load]} runs."
+        f"{_learning(board, choice)}"
     )
+
+
+def _learning(board: Board, choice: Choice) -> str:
+    believed = [
+        one
+        for model in board.models
+        for endpoint in model.endpoints
+        if (one := endpoint.believed.get(choice.region or "")) is not None
+    ]
+    if all(one.verdict != Verdict.LEARNING for one in believed):
+        return ""
+    return f" {word_text(Verdict.LEARNING).capitalize()}: {VERDICT_MEANINGS[Verdict.LEARNING]}."

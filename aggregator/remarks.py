@@ -12,7 +12,7 @@ from aggregator.verdict_remarks import verdict_remark
 from aggregator.verdict_views import Believed
 from pacewatch.words.flag import Figure
 from pacewatch.words.outcome import outcome_text
-from pacewatch.words.text import age_text, far_text, slower_text, speed_text
+from pacewatch.words.text import age_text, far_text, slower_text, speed_text, word_text
 from pacewatch.words.verdict import Verdict
 
 _NO_TROUBLE = frozenset({Verdict.OK, Verdict.LEARNING})
@@ -42,7 +42,7 @@ def remarks_of(
 
 def _fine(believed: Believed | None) -> Remark:
     if believed is not None and believed.verdict == Verdict.LEARNING:
-        return Remark(tone=Tone.QUIET, text="too few good runs to judge yet")
+        return Remark(tone=Tone.QUIET, text=word_text(believed.verdict))
     return Remark(tone=Tone.FINE, text="ok")
 
 

@@ -26,9 +26,11 @@ def add_to(app: typer.Typer) -> None:
     app.command()(status)
 
 
-def board(  # noqa: PLR0913 - six options
+def board(  # noqa: PLR0913 - eight options
+    endpoint: Annotated[Names, typer.Option(help="Only this endpoint; may be repeated.")] = None,
     model: Annotated[Names, typer.Option(help="Only this model; may be repeated.")] = None,
     provider: Annotated[Names, typer.Option(help="Only this provider; may be repeated.")] = None,
+    precision: Annotated[Names, typer.Option(help="Only this precision; may be repeated.")] = None,
     region: Annotated[
         Names, typer.Option(help="Only from this region; several are pooled.")
     ] = None,
@@ -40,8 +42,10 @@ def board(  # noqa: PLR0913 - six options
     from pacewatch.cli import board_screen, centre, render
 
     asked = {
+        "endpoint": endpoint or [],
         "model": model or [],
         "provider": provider or [],
+        "precision": precision or [],
         "region": region or [],
         "workload": [workload] if workload else [],
         "load": [str(load)],
@@ -79,8 +83,10 @@ def _refuse_unknown(asked: "Mapping[str, list[str]]", whole: Any) -> None:
 
     endpoints = [endpoint for model in whole["models"] for endpoint in model["endpoints"]]
     known = {
+        "endpoint": [endpoint["endpoint"] for endpoint in endpoints],
         "model": [endpoint["model"] for endpoint in endpoints],
         "provider": [endpoint["provider"] for endpoint in endpoints],
+        "precision": [endpoint["precision"] for endpoint in endpoints],
         "region": [region["region"] for region in whole["regions"]],
         "workload": whole["workloads"],
     }

@@ -8,7 +8,10 @@ from pacewatch.stack.state import DEMO_FILE, make_folder, write_private
 
 DEMO_REGIONS = ("eu-west", "us-east")
 
-_HEAD = "# Written by `pacewatch up --demo` at each start.\n[simulator]\n"
+PAGING = ("cerebras/gpt-oss-120b", "groq/llama-3.3-70b")
+"""The demo's endpoints of importance `page`: they have sentinels, and their incidents page."""
+
+_HEAD = "# Written by `pacewatch up --demo` at each start.\n"
 
 
 def demo_ports(state: Path, regions: Iterable[str]) -> dict[str, int]:
@@ -23,7 +26,9 @@ def write_demo(state: Path, ports: Mapping[str, int], notify: str | None = None)
 
     `notify` names the variable that holds the address which is told of incidents; None: nobody.
     """
-    lines = [f'{region} = "http://127.0.0.1:{port}"\n' for region, port in ports.items()]
+    lines = ["[importance]\n", *(f'"{endpoint}" = "page"\n' for endpoint in PAGING)]
+    lines += ["\n[simulator]\n"]
+    lines += [f'{region} = "http://127.0.0.1:{port}"\n' for region, port in ports.items()]
     if notify is not None:
         lines.append(f'\n[notify.demo]\nurl_env = "{notify}"\n')
     write_private(state / DEMO_FILE, _HEAD + "".join(lines))

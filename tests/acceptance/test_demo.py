@@ -9,14 +9,18 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 
 import psutil
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 from support.receiving import Receiver, receiving
 from support.servers import short_folder
 from support.stack import PATIENCE_S, Up, environment, run_up, running_up, until
 
+from pacewatch.stack.demo import DEMO_REGIONS, PAGING
+from pacewatch.words.fleet import DEMO_SCHEDULE
 from probe.run import request_id
 
 PARTS = {
@@ -107,6 +111,38 @@ def test_a_person_of_the_machine_has_a_region_measure_for_them(demo):
     assert (done.returncode, done.stderr) == (0, b"")
     assert (run["endpoint"], run["region"], run["simulated"]) == (endpoint, "us-east", True)
     assert run["requests"][0]["figures"]["output_tokens_per_s"] > 0
+
+
+def sentinel_samples(up: Up, metric: str) -> dict[tuple[str, str], float]:
+    """The values of a metric for series of sentinels, by endpoint and region."""
+    families = text_string_to_metric_families(up.text("/metrics"))
+    return {
+        (one.labels["endpoint"], one.labels["region"]): one.value
+        for family in families
+        for one in family.samples
+        if one.name == metric and one.labels.get("workload") == "sentinel"
+    }
+
+
+def test_a_sentinel_goes_from_the_schedule_through_a_worker_of_each_region_to_the_metrics(demo):
+    series = {(endpoint, region) for endpoint in PAGING for region in DEMO_REGIONS}
+    latest = "pacewatch_latest_time_to_first_token_seconds"
+    figures = until(lambda: (found := sentinel_samples(demo, latest)).keys() == series and found)
+    tried = sentinel_samples(demo, "pacewatch_requests_tried_total")
+
+    assert all(0 < seconds < 10 for seconds in figures.values())
+    assert all(tried[one] >= 1 for one in series)
+    planned = demo.rows(
+        "select slot.endpoint, slot.slot_at, slot.region from slot join run using (run_id)"
+        " where slot.purpose = 'sentinel' and slot.workload = 'sentinel' order by 1, 2"
+    )
+    in_turn = [
+        (one[2], after[2])
+        for one, after in pairwise(planned)
+        if one[0] == after[0] and after[1] - one[1] == timedelta(seconds=DEMO_SCHEDULE.sentinel_s)
+    ]
+    assert in_turn
+    assert all(one != after for one, after in in_turn)
 
 
 def test_every_endpoint_that_was_measured_is_judged(demo):

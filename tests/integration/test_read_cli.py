@@ -47,9 +47,19 @@ def test_a_filter_of_the_command_is_the_one_of_the_api(address):
     assert (series["load"], list(series["regions"])) == ("parallel", ["us-east"])
 
 
+def test_an_endpoint_or_a_precision_is_shown_alone(address):
+    named = run(address, "board", "--json", "--endpoint", "groq/gpt-oss-120b")
+    alike = run(address, "board", "--json", "--precision", "fp8")
+
+    for found, endpoint in ((named, "groq/gpt-oss-120b"), (alike, "own/gpt-oss-120b@fp8#lab")):
+        (model,) = json.loads(found.output)["models"]
+        assert [one["endpoint"] for one in model["endpoints"]] == [endpoint]
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
+        (("--precision", "fp9"), '--precision: "fp9" is not on the board (did you mean "fp8"?)'),
         (
             ("--region", "us-est"),
             '--region: "us-est" is not on the board (did you mean "us-east"?)',

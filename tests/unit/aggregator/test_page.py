@@ -365,7 +365,7 @@ def believed(verdict, **ratios):
     ("verdict", "tone", "text"),
     [
         (believed("ok", speed_ratio=1.0), Tone.FINE, "ok"),
-        (believed("learning"), Tone.QUIET, "too few good runs to judge yet"),
+        (believed("learning"), Tone.QUIET, "learning"),
         (
             believed("slow", speed_ratio=2.12, ttft_ratio=1.02),
             Tone.BAD,
@@ -404,3 +404,26 @@ def test_a_model_that_is_gone_is_not_told_to_be_failing_but_when_it_was_last_the
 
     assert gone.text.startswith("not served for 2 h: ")
     assert (last.tone, last.text) == (Tone.QUIET, "last well 40 min ago")
+
+
+def test_what_learning_means_is_told_once_below_a_board_on_which_it_stands():
+    board = board_of(series_of(SERIES), series_of(SLOWER))
+
+    def with_verdicts(word):
+        return replace(
+            board,
+            models=tuple(
+                replace(
+                    model,
+                    endpoints=tuple(
+                        replace(one, believed={"": believed(word)}) for one in model.endpoints
+                    ),
+                )
+                for model in board.models
+            ),
+        )
+
+    told = "Learning: too few good samples to say."
+    assert legend_of(with_verdicts("learning"), CHOICE).endswith(f"needs 6 runs. {told}")
+    assert told not in legend_of(with_verdicts("ok"), CHOICE)
+    assert told not in legend_of(board, CHOICE)
