@@ -76,9 +76,13 @@ def _tick(connection: Connection, orders: Orders, store: dict[str, Any], now: da
     resumed_at = resumed(store["ticked_at"], store["resumed_at"], fleet.schedule.fresh_s, now)
     heard = resumed_at is None or now - resumed_at >= timedelta(seconds=fleet.schedule.fresh_s)
     found = _due(connection, now)
-    due = _send(connection, fleet, [slot for slot in found if not _rests(fleet, slot)], now)
+    due = _send(connection, fleet, [slot for slot in found if slot.region not in fleet.paused], now)
     over = [
-        *((slot.run_id, f"declined:{Decline.PAUSED}") for slot in found if _rests(fleet, slot)),
+        *(
+            (slot.run_id, f"declined:{Decline.PAUSED}")
+            for slot in found
+            if slot.region in fleet.paused
+        ),
         *((priced.slot.run_id, f"declined:{Decline.BUDGET}") for priced in due.over),
     ]
     again = _send_again(connection, fleet, now) if heard else NOTHING
@@ -111,11 +115,6 @@ def _due(connection: Connection, now: datetime) -> list[Slot]:
         queries("slots")["lock_due_slots"], {"now": now, "most": MOST}
     ).fetchall()
     return [slots.slot_of_row(row) for row in rows]
-
-
-def _rests(fleet: Fleet, slot: Slot) -> bool:
-    region = fleet.regions.get(slot.region)
-    return region is not None and region.paused
 
 
 def _send_again(connection: Connection, fleet: Fleet, now: datetime) -> Share:

@@ -6,12 +6,13 @@ usual, and closes when that has lasted, so that a slow recovery or trouble that 
 no second one.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from aggregator import telling
 from aggregator.db import Connection
+from aggregator.detect import away
 from aggregator.detect.scope import Attribution
 from aggregator.detect.standing import Met, suspected_of, troubles_of
 from aggregator.detect.watch import Change, Turn, Watch
@@ -43,6 +44,8 @@ class Case:
     """Its level of now has just become the usual one."""
     attribute: Attribute
     """Says whose fault a trouble of it looks like."""
+    paused: Set[str] = frozenset()
+    """Regions that rest."""
 
 
 def follow(connection: Connection, case: Case, now: datetime) -> int | None:
@@ -153,7 +156,7 @@ class _Following:
             )
             self.incidents.run("move_members", incident=own.id, into=home.id)
             self._widen(home, met)
-            self.incidents.close(own.id, f"part of incident {home.id}")
+            self.incidents.close(own.id, f"part of incident {home.id}", unusual="part")
             return
         self.incidents.run("classify_incident", incident=own.id, **it.columns())
         self.incidents.event(own.id, "class", telling.why(it.found))
@@ -196,7 +199,7 @@ class _Following:
         """Take the endpoint out of a suspicion that turned out to be part of an incident."""
         self.incidents.run("drop_member", incident=suspected.id, endpoint=self.id)
         if not suspected.is_shared:
-            self.incidents.close(suspected.id, f"part of incident {home.id}")
+            self.incidents.close(suspected.id, f"part of incident {home.id}", unusual="part")
 
     def _suspect(self, met: Met) -> int:
         """Return the incident that a suspicion belongs to; makes one where there is none."""
@@ -224,13 +227,25 @@ class _Following:
         turns = {change.turn for change in self.case.changes}
         left = "unconfirmed" if Turn.UNCONFIRMED in turns else "cleared"
         ends = {"cleared": "as usual", "unconfirmed": "neither confirmed nor cleared in time"}
-        why = "as usual again" if one.is_confirmed else ends[left]
-        self.incidents.settle(one.id, left, why)
+        if one.is_confirmed:
+            why, unusual = self._eased(one)
+            self.incidents.settle(one.id, left, why, unusual=unusual)
+        else:
+            self.incidents.settle(one.id, left, ends[left])
         is_accepted = self.case.accepted or Turn.NEW_LEVEL in turns
         if is_accepted and one.is_confirmed and self._has_eased(one.id):
             if not self.case.accepted:
                 self.incidents.event(one.id, "accepted", "it lasted: the level of now is the usual")
-            self.incidents.close(one.id, "its level is the usual one now")
+            self.incidents.close(one.id, "its level is the usual one now", unusual="accepted")
+
+    def _eased(self, one: Open) -> tuple[str, str | None]:
+        """Return why an incident eases, and what is unusual about that."""
+        watch = self.case.watch
+        if one.region and one.region not in watch.rules.regions:
+            return f"{one.region} is not probed from any more", "left"
+        if missed := away.missed(watch):
+            return telling.unheard(missed, self.case.paused, is_all=not watch.heard), "unheard"
+        return "as usual again", None
 
     def _has_eased(self, incident: int) -> bool:
         return any(

@@ -87,14 +87,14 @@ class Incidents:
         """Add a line to an incident's timeline."""
         self.run("insert_event", incident=incident, at=at or self.now, kind=kind, text=text)
 
-    def close(self, incident: int, why: str) -> None:
-        """End an incident."""
-        self.run("close_incident", incident=incident)
+    def close(self, incident: int, why: str, *, unusual: str | None = None) -> None:
+        """End an incident; what is unusual about that is as `incident.unusual_end` has it."""
+        self.run("close_incident", incident=incident, unusual=unusual)
         self.event(incident, "closed", why)
 
-    def settle(self, incident: int, state: str, why: str) -> None:
+    def settle(self, incident: int, state: str, why: str, *, unusual: str | None = None) -> None:
         """Ease an incident whose endpoints are as usual, or end it so where only suspected."""
-        if self.rows("ease_incident", incident=incident):
+        if self.rows("ease_incident", incident=incident, unusual=unusual):
             self.event(incident, "eased", why)
         elif self.rows("end_suspected", incident=incident, state=state):
             self.event(incident, state, why)

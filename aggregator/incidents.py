@@ -4,13 +4,19 @@ from collections.abc import Set
 from datetime import datetime, timedelta
 
 from aggregator.db import Connection
+from aggregator.detect.away import FORGOTTEN_AFTER_S
 from aggregator.incident_rows import Incidents
 
-EASE_LASTS_S = 6 * 3600
+EASE_LASTS_S = FORGOTTEN_AFTER_S
 """An ease must last for so long before an incident closes, in seconds of a whole day."""
 
 _LEFT = "its endpoints are no longer probed"
-_LASTED = "as usual for long enough"
+_ENDS = {
+    None: "as usual for long enough",
+    "left": "no longer probed",
+    "unheard": "nothing is heard of it any more",
+}
+"""How what has eased closes, by what was unusual about that."""
 
 
 def acknowledge(connection: Connection, incident_id: int, now: datetime, by: str = "") -> bool:
@@ -44,7 +50,6 @@ def close_lasting(connection: Connection, endpoints: Set[str], day_s: float, now
         incidents.lock()
         left = incidents.rows("ease_others", endpoints=sorted(endpoints))
         for incident in sorted({row["incident_id"] for row in left}):
-            incidents.settle(incident, "unconfirmed", _LEFT)
-        lasting = incidents.rows("find_lasting", before=now - lasts, endpoints=sorted(endpoints))
-        for row in lasting:
-            incidents.close(row["incident_id"], _LEFT if row["is_left"] else _LASTED)
+            incidents.settle(incident, "unconfirmed", _LEFT, unusual="left")
+        for row in incidents.rows("find_lasting", before=now - lasts):
+            incidents.close(row["incident_id"], _ENDS[row["unusual_end"]])

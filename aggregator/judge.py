@@ -17,6 +17,7 @@ from aggregator import probers, verdicts
 from aggregator.annotating import annotate
 from aggregator.confirming import order
 from aggregator.db import Connection, Pool, queries, translated
+from aggregator.detect import away
 from aggregator.detect.evidence import Evidence
 from aggregator.detect.state import state_of, watch_of
 from aggregator.detect.watch import Change, Watch
@@ -119,6 +120,7 @@ class Bench:
                 return None
             rules = rules_of(self.orders, endpoint.id, self.multiplier)
             watch = watch_of(held[0]["state"], rules)
+            away.rest(watch, silent.keys(), now.timestamp())
             rows = _rows(connection, "select_unjudged", endpoint=endpoint.id, most=MOST_RUNS)
             changes = watch.take(_evidence(connection, endpoint.id, rows), now.timestamp())
             self.surroundings.flagged |= {
@@ -147,6 +149,7 @@ class Bench:
             simulated=self.orders.fleet.simulated,
             accepted=accepted,
             attribute=lambda met: self.surroundings.sort(connection, endpoint, watch, met),
+            paused=self.orders.fleet.paused,
         )
         incident = follow(connection, case, now)
         if incident is not None:
@@ -190,12 +193,13 @@ def _write(
     _run(connection, "upsert_verdicts", endpoint=endpoint, rows=Json(rows), now=now)
     regions = list(watch.rules.regions)
     _run(connection, "delete_verdicts", endpoint=endpoint, regions=regions)
+    due = [at for at in (watch.due_at, away.due_at(watch, now.timestamp())) if at is not None]
     _run(
         connection,
         "note_judgement",
         endpoint=endpoint,
         state=Jsonb(state_of(watch)),
-        due_at=None if watch.due_at is None else datetime.fromtimestamp(watch.due_at, UTC),
+        due_at=datetime.fromtimestamp(min(due), UTC) if due else None,
         now=now,
     )
 

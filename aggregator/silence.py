@@ -1,4 +1,6 @@
-"""Where nothing is heard of an endpoint: no heartbeat of a region, or no run for two spacings."""
+"""Where nothing is heard of an endpoint: no heartbeat of a region, no run for two spacings, or a
+region that rests.
+"""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -27,7 +29,12 @@ def find_silent(
     regions = {endpoint: set(found) for endpoint, found in told.items()}
     if not _is_settled(connection, orders, now):
         return told, regions
-    return _silent_now(connection, orders, now), regions
+    found = _silent_now(connection, orders, now)
+    for endpoint in orders.fleet.endpoints:
+        for region in orders.fleet.paused:
+            since = told.get(endpoint.id, {}).get(region, now)
+            found.setdefault(endpoint.id, {}).setdefault(region, since)
+    return found, regions
 
 
 def _is_settled(connection: Connection, orders: Orders, now: datetime) -> bool:

@@ -1,5 +1,6 @@
 """What incidents say to people: one sentence a line of their timelines. Pure."""
 
+from collections.abc import Sequence, Set
 from datetime import UTC, datetime
 
 from aggregator.detect.scope import Attribution
@@ -30,6 +31,15 @@ def why(found: Attribution) -> str:
     """Return a class and what speaks for and against it."""
     against = "".join(f"; {one}" for one in found.speaks_against)
     return f"{found.blame}: {', '.join(found.speaks_for)}{against}"
+
+
+def unheard(regions: Sequence[str], paused: Set[str], *, is_all: bool) -> str:
+    """Return that trouble is not followed any more, since nothing is heard from these regions."""
+    silent = [region for region in regions if region not in paused]
+    resting = [region for region in regions if region in paused]
+    told = [f"nothing is heard from {', '.join(silent)} any more"] if silent else []
+    told += [f"{region} is paused" for region in resting]
+    return ", ".join(told) + ("" if is_all else "; as usual elsewhere")
 
 
 def moment(seconds: float) -> datetime:

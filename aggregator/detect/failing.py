@@ -37,7 +37,7 @@ class Service:
         if run.failed is False:
             self.worked, self.said_by, self.gone_since = True, None, None
         elif run.gone and self.worked and not was_gone:
-            if self.said_by is not None and (regions == 1 or self.said_by != run.region):
+            if self.said_by is not None and (regions <= 1 or self.said_by != run.region):
                 self.gone_since = run.at
             self.said_by = self.said_by or run.region
         return was_gone != (self.gone_since is not None)

@@ -47,7 +47,7 @@ def look_around(watch: Watch, met: Met, others: Others) -> tuple[Around, str]:
         trouble=met.trouble,
         suspect_z=[mine.zs[suspect]] if suspect in mine.zs else (),
         other_regions_z=mine.others,
-        regions=len(watch.rules.regions),
+        regions=len(watch.heard),
         others_z=[_excess(zs, suspect) for _, zs in others if suspect in zs],
         providers_slow=slow,
         providers=probed,

@@ -86,7 +86,7 @@ def _by_regions(around: Around) -> Attribution:
         if network_worse:
             blame, paths = Blame.REGION_PATH, "round trips or connects take longer"
         return replace(_named(blame, what, paths), is_wide=True)
-    if around.regions == 1:
+    if around.regions <= 1:
         blame = Blame.MODEL if around.identity_changed else Blame.PROVIDER
         return _named(
             blame, "other endpoints are well", against="or the path to it: one region cannot tell"

@@ -20,12 +20,14 @@ class Met:
 
 def troubles_of(watch: Watch) -> tuple[Met, ...]:
     """Return the troubles that the endpoint is in. One that all regions' chart and a region's tell
-    is one; a model that is gone is in no other.
+    is one; a model that is gone is in no other; what is not heard from is in none.
     """
+    if not watch.heard:
+        return ()
     if watch.service.gone_since is not None:
         return (Met(trouble=Trouble.GONE, region=POOLED, since=watch.service.gone_since),)
     found: dict[Trouble, dict[str, float]] = {}
-    for scope in (POOLED, *watch.rules.regions):
+    for scope in (POOLED, *watch.heard):
         for chart in watch.alarms(scope):
             scopes = found.setdefault(TROUBLES[chart], {})
             since = watch.charts[scope][chart].since

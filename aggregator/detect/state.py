@@ -35,6 +35,7 @@ def state_of(watch: Watch) -> dict[str, Any]:
         "recent": {region: [list(p) for p in points] for region, points in watch.recent.items()},
         "service": asdict(watch.service),
         "suspicion": None if watch.suspicion is None else asdict(watch.suspicion),
+        "away": watch.away,
     }
 
 
@@ -59,6 +60,7 @@ def watch_of(state: dict[str, Any] | None, rules: Rules) -> Watch:
     }
     watch.service = Service(**state["service"])
     watch.suspicion = state["suspicion"] and Suspicion(**state["suspicion"])
+    watch.away = state.get("away", {})
     return watch
 
 

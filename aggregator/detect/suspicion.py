@@ -46,20 +46,21 @@ class Suspicion:
 def next_round(
     suspicion: Suspicion, regions: tuple[str, ...], now: float, *, gap_s: float, allowed: int
 ) -> list[Order]:
-    """Return the round that is due, at most as many as are allowed; plans the one after it."""
+    """Return the round that is due, at most as many as are allowed; plans the one after it.
+
+    Regions are those that answer; where the suspect one does not, the others are asked alone.
+    """
     if suspicion.over or suspicion.due_at is None or now < suspicion.due_at:
         return []
     size = 3 if suspicion.hard else 2
     if suspicion.hard and not suspicion.ordered and allowed <= FEW:
         size = 1
-    size = min(size, MOST_ORDERED - suspicion.ordered, allowed)
-    others = [region for region in regions if region != suspicion.region]
+    size = max(min(size, MOST_ORDERED - suspicion.ordered, allowed), 0) if regions else 0
     first = suspicion.ordered - suspicion.ordered // 3
-    asked = [suspicion.region]
-    asked += [
-        others[(first + k) % len(others)] if others else suspicion.region for k in range(size - 1)
-    ]
-    suspicion.ordered += max(size, 0)
-    is_last = size <= 0 or suspicion.ordered >= MOST_ORDERED or suspicion.hard
+    suspect = [region for region in regions if region == suspicion.region][:size]
+    others = [region for region in regions if region != suspicion.region] or suspect
+    asked = suspect + [others[(first + k) % len(others)] for k in range(size - len(suspect))]
+    suspicion.ordered += size
+    is_last = not size or suspicion.ordered >= MOST_ORDERED or suspicion.hard
     suspicion.due_at = None if is_last else now + gap_s
-    return [Order(region=region, workload=suspicion.workload) for region in asked[: max(size, 0)]]
+    return [Order(region=region, workload=suspicion.workload) for region in asked]

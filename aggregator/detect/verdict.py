@@ -17,25 +17,17 @@ class Judgement:
     regions: Mapping[str, Verdict]
 
 
-def silent_regions(
-    last_run_at: Mapping[tuple[str, float], float], now: float, *, unheard: Set[str] = frozenset()
-) -> frozenset[str]:
-    """Return the regions that are silent: unheard of, or without a run of any single series for
-    two of its spacings. Keys are region and spacing of a series, seconds.
-    """
-    regions = {region for region, _ in last_run_at}
-    heard = {region for (region, spacing), at in last_run_at.items() if now - at <= 2 * spacing}
-    return frozenset((regions - heard) | unheard)
-
-
 def judge(watch: Watch, silent: Set[str] = frozenset()) -> Judgement:
-    """Return the verdicts. Trouble of a region is the endpoint's where at least half have it."""
+    """Return the verdicts. Trouble of a region is the endpoint's where at least half of those that
+    are heard have it.
+    """
     gone = {Verdict.NOT_SERVED} if watch.service.gone_since is not None else set()
     regions = {
         region: first_of({*gone, *_charts_say(watch, region), *_known(watch, region, silent)})
         for region in watch.rules.regions
     }
-    shared = [v for v in Verdict if 2 * sum(r is v for r in regions.values()) >= len(regions)]
+    heard = [verdict for region, verdict in regions.items() if region not in silent]
+    shared = [v for v in heard if 2 * heard.count(v) >= len(heard)]
     told: list[Verdict] = [v for v in shared if v in (Verdict.SLOW, Verdict.FAILING)]
     if all(verdict is Verdict.SILENT for verdict in regions.values()):
         told.append(Verdict.SILENT)

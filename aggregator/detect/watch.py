@@ -89,6 +89,13 @@ class Watch:
     """By region."""
     service: failing.Service = field(default_factory=failing.Service)
     suspicion: Suspicion | None = None
+    away: dict[str, float] = field(default_factory=dict)
+    """Regions from which nothing is heard, and since when that is known."""
+
+    @property
+    def heard(self) -> tuple[str, ...]:
+        """Return the regions from which the endpoint is heard."""
+        return tuple(region for region in self.rules.regions if region not in self.away)
 
     def take(self, runs: Iterable[Evidence], now: float) -> list[Change]:
         """Take runs in, those of one moment in an order of their own; return what changed."""
@@ -122,7 +129,7 @@ class Watch:
         if not self.suspicion.hard:
             allowed -= MOST_ORDERED
         gap_s = min(self.rules.scaled(SOFT_ROUND_S), self.rules.spacing_s / 3)
-        return next_round(self.suspicion, self.rules.regions, now, gap_s=gap_s, allowed=allowed)
+        return next_round(self.suspicion, self.heard, now, gap_s=gap_s, allowed=allowed)
 
     def alarms(self, scope: str) -> list[Chart]:
         """Return the charts of a scope that stand on alarm."""
@@ -139,7 +146,7 @@ class Watch:
 
     def _take(self, run: Evidence, now: float) -> list[Change]:
         changes = []
-        if self.service.take(run, len(self.rules.regions)):
+        if self.service.take(run, len(self.heard)):
             turn = Turn.EASED if self.service.gone_since is None else Turn.ALARM
             changes.append(Change(turn=turn, at=run.at, scope=POOLED, chart=None, since=run.at))
         z_ttft, z_speed = self._usual(run)
@@ -191,7 +198,7 @@ class Watch:
         since = standing.since
         if changed and standing.alarmed_at is None:
             eased = [scope, *([] if scope else self._ease_regions(chart))]
-            self._thaw()
+            self.thaw()
             return [
                 Change(turn=Turn.EASED, at=at, scope=one, chart=chart, since=since) for one in eased
             ]
@@ -219,7 +226,7 @@ class Watch:
                 eased.append(region)
         return eased
 
-    def _thaw(self) -> None:
+    def thaw(self) -> None:
         """Let the baselines follow again that nothing freezes any more."""
         if not self.alarms(POOLED):
             for (region, _, _), baseline in self.baselines.items():

@@ -86,11 +86,12 @@ set importance = %(importance)s, trouble = %(trouble)s, since = least(since, %(s
 where incident_id = %(incident)s
 
 -- name: reopen_incident
-update incident set state = 'confirmed', eased_at = null where incident_id = %(incident)s
+update incident set state = 'confirmed', eased_at = null, unusual_end = null
+where incident_id = %(incident)s
 
 -- name: ease_incident
 -- its endpoints are as usual; one of our own clocks eases by itself
-update incident set state = 'eased', eased_at = %(now)s
+update incident set state = 'eased', eased_at = %(now)s, unusual_end = %(unusual)s
 where incident_id = %(incident)s and state = 'confirmed' and trouble <> 'timing'
     and not exists (
         select from incident_endpoint
@@ -108,16 +109,13 @@ where incident_id = %(incident)s and state = 'suspected'
 returning incident_id
 
 -- name: close_incident
-update incident set state = 'closed', ended_at = %(now)s where incident_id = %(incident)s
+update incident
+set state = 'closed', ended_at = %(now)s, unusual_end = coalesce(%(unusual)s, unusual_end)
+where incident_id = %(incident)s
 
 -- name: find_lasting
--- those whose ease has lasted, and whether none of their endpoints is probed any more
-select incident_id,
-       exists (select from incident_endpoint where incident_endpoint.incident_id = incident.incident_id)
-       and not exists (
-           select from incident_endpoint
-           where incident_endpoint.incident_id = incident.incident_id
-               and endpoint = any (%(endpoints)s::text[])) as is_left
+-- those whose ease has lasted
+select incident_id, unusual_end
 from incident
 where state = 'eased' and ended_at is null and eased_at <= %(before)s
 order by incident_id

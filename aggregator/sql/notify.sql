@@ -21,16 +21,11 @@ where (ended_at is null and state in ('confirmed', 'eased'))
                        and last.channel = notice.channel and last.kind = 'closed')))
 
 -- name: select_other_end
--- how an incident ended that is not as usual again: as another's part, its level was accepted, or
--- none of its endpoints is probed any more
+-- how an incident ended that is not as usual again
 select text
-from incident_event as event
+from incident_event
 join incident using (incident_id)
-where incident_id = %(incident)s and event.kind = 'closed'
-  and (eased_at is null or exists (
-      select from incident_event as accepting
-      where accepting.incident_id = event.incident_id and accepting.kind = 'accepted')
-    or event.text = 'its endpoints are no longer probed')
+where incident_id = %(incident)s and kind = 'closed' and unusual_end is not null
 order by event_id desc
 limit 1
 

@@ -161,6 +161,11 @@ class Fleet:
     channels: tuple[Channel, ...] = ()
     """Whom the central worker tells of incidents."""
 
+    @property
+    def paused(self) -> frozenset[str]:
+        """Return the regions that rest."""
+        return frozenset(name for name, region in self.regions.items() if region.paused)
+
     def sentinel_s(self, endpoint: Endpoint) -> int:
         """Return how far apart the endpoint's sentinels are asked, seconds; 0: it has none."""
         return self.schedule.sentinel_s if endpoint.importance is Importance.PAGE else 0

@@ -1,13 +1,16 @@
 """Incidents over a real Postgres, from runs that come in through ingest to their end."""
 
 from collections import Counter
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 from psycopg.types.json import Jsonb
+from support.centre import migrated_pool
 from support.dispatching import NOON
-from support.judging import SECOND, failure, judged_fleet, learnt_store, reopened, usual
+from support.judging import SECOND, Court, failure, judged_fleet, learnt_store, reopened, usual
 from support.records import timed
+from support.servers import fresh_database
 
 from aggregator.db import queries
 from aggregator.detect.state import state_of, watch_of
@@ -16,6 +19,7 @@ from aggregator.incidents import accept, acknowledge
 from aggregator.ruling import rules_of
 from aggregator.upkeep import drop_old
 from pacewatch.words.flag import Flag
+from pacewatch.words.fleet import Region
 from pacewatch.words.outcome import Outcome
 
 MANY = ["alpha/a", "alpha/b", "beta/a", "gamma/a", "delta/b"]
@@ -86,10 +90,129 @@ def test_a_slow_provider_is_one_incident_of_its_endpoints_that_ends_by_itself(co
     assert court.rows("select purpose from run where purpose = 'confirm' and rolls") == []
 
 
-def test_trouble_from_one_region_is_of_its_path_and_comes_and_goes_as_one_incident(court):
-    far = of("alpha/a", timed(1_500, 100), "us-east")
-    court.play(240, far)
+FAR = of("alpha/a", timed(1_500, 100), "us-east")
 
+
+@pytest.fixture(scope="module")
+def distant(postgres_url, learnt):
+    """One endpoint is slow from one region."""
+    with fresh_database(postgres_url, like=learnt.url) as url:
+        with migrated_pool(url) as pool:
+            court = Court(pool, learnt.orders.fleet, at=learnt.now)
+            court.play(240, FAR)
+        court.url = url
+        yield court
+
+
+@pytest.fixture
+def far_court(postgres_url, distant):
+    with reopened(postgres_url, distant) as court:
+        yield court
+
+
+def regions_are(*names, **fields):
+    fleet = judged_fleet(endpoints=MANY, regions=names)
+    regions = {name: replace(region, **fields) for name, region in fleet.regions.items()}
+    return orders_of(replace(fleet, regions={"eu-west": Region(name="eu-west")} | regions))
+
+
+def other_end(court, incident):
+    query = queries("notify")["select_other_end"].replace("%(incident)s", "%s")
+    return [row["text"] for row in court.rows(query, incident["incident_id"])]
+
+
+@pytest.mark.parametrize(
+    ("orders", "eased", "closed"),
+    [
+        (
+            regions_are("eu-west", "us-east"),
+            "nothing is heard from us-east any more; as usual elsewhere",
+            "nothing is heard of it any more",
+        ),
+        (
+            regions_are("us-east", paused=True),
+            "us-east is paused; as usual elsewhere",
+            "nothing is heard of it any more",
+        ),
+        (regions_are(), "us-east is not probed from any more", "no longer probed"),
+    ],
+    ids=["silent", "paused", "left"],
+)
+def test_trouble_of_a_region_that_is_not_heard_any_more_eases_and_ends_and_says_why(
+    far_court, orders, eased, closed
+):
+    court = far_court
+    court.orders, court.heard = orders, ["eu-west"]
+    court.now += 190 * SECOND
+    court.run("eu-west")
+
+    (incident,) = incidents(court)
+    assert (incident["class"], incident["state"]) == ("region_path", "eased")
+    court.now += 130 * SECOND
+    court.run("eu-west")
+    (incident,) = incidents(court)
+    assert incident["state"] == "closed"
+    told = court.rows("select text from incident_event order by event_id desc limit 2")
+    assert [row["text"] for row in told] == [closed, eased]
+    assert other_end(court, incident) == [closed]
+
+    court.orders, court.heard = regions_are("eu-west", "us-east"), ["eu-west", "us-east"]
+    court.now += 24 * SECOND
+    court.play(48)
+    assert len(incidents(court)) == 1
+
+
+def test_trouble_of_a_region_that_is_heard_again_soon_goes_on_in_its_incident(far_court):
+    court = far_court
+    court.heard = ["eu-west"]
+    court.now += 190 * SECOND
+    court.run("eu-west")
+    court.heard = ["eu-west", "us-east"]
+    court.now += 24 * SECOND
+    court.run("us-east", FAR)
+
+    assert [row["state"] for row in incidents(court)] == ["confirmed"]
+    assert events(court)[-2:] == ["eased", "again"]
+    assert other_end(court, incidents(court)[0]) == []
+
+
+def test_trouble_that_nobody_looks_at_any_more_ends(court):
+    court.play(48, of("alpha", failure()))
+    assert [row["state"] for row in incidents(court)] == ["confirmed"]
+    court.heard = []
+    for seconds in (620, 130):
+        court.now += seconds * SECOND
+        court.judge(court.now)
+
+    (incident,) = incidents(court)
+    assert incident["state"] == "closed"
+    assert set(court.verdicts().values()) == {"silent"}
+    told = court.rows("select text from incident_event where kind = 'eased'")
+    assert [row["text"] for row in told] == ["nothing is heard from eu-west, us-east any more"]
+
+
+def test_a_paused_region_is_not_asked_and_does_not_make_one_of_two(court):
+    court.orders, court.heard = regions_are("us-east", paused=True), ["eu-west"]
+    court.run("eu-west", of("beta/a", failure()))
+    assert {slot.region for slot in court.ordered()} == {"eu-west"}
+
+    court.confirm(of("beta/a", failure()))
+    (incident,) = incidents(court)
+    assert (incident["class"], incident["state"]) == ("provider", "confirmed")
+    assert incident["speaks_against"] == ["or the path to it: one region cannot tell"]
+
+
+def test_a_suspicion_of_a_region_that_left_the_file_asks_the_others(court):
+    court.run("us-east", of("beta/a", failure()))
+    court.confirm(of("beta/a", failure(), "us-east"))
+    court.orders, court.heard = regions_are(), ["eu-west"]
+    court.run("eu-west", of("beta/a", failure()))
+
+    assert {slot.region for slot in court.ordered()} == {"eu-west"}
+
+
+def test_trouble_from_one_region_is_of_its_path_and_comes_and_goes_as_one_incident(far_court):
+    court, far = far_court, FAR
     (incident,) = incidents(court)
     assert (incident["class"], incident["provider"], incident["region"]) == (
         "region_path",
@@ -190,11 +313,7 @@ def test_a_retired_model_that_leaves_the_file_is_not_told_to_be_there_again(cour
     court.judge(court.now + 121 * SECOND)
 
     assert [row["state"] for row in incidents(court)] == ["closed"]
-    (ended,) = court.rows(
-        queries("notify")["select_other_end"].replace("%(incident)s", "%s"),
-        incident["incident_id"],
-    )
-    assert ended["text"] == "its endpoints are no longer probed"
+    assert other_end(court, incident) == ["no longer probed"]
 
 
 def test_an_accepted_level_is_the_usual_one_and_ends_the_incident(court):

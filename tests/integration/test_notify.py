@@ -15,6 +15,7 @@ from support.incidents import HOUR, MINUTE, NOON, insert_incident, make_incident
 from support.receiving import receiving
 from support.stack import free_port
 
+from aggregator.incident_rows import Incidents
 from aggregator.notify.book import book
 from aggregator.notify.courier import Courier
 from aggregator.notify.deliver import STABLE_KEYS, parts_of, service_of
@@ -329,13 +330,9 @@ def test_what_became_part_of_another_incident_is_not_told_as_usual_again(pool, c
         number = desk.open()
         desk.tell()
         desk.do("delete from incident_endpoint")
-        desk.do("update incident set state = 'closed', ended_at = %s", NOON + HOUR)
-        desk.do(
-            "insert into incident_event (incident_id, at, kind, text)"
-            " values (%s, %s, 'closed', 'part of incident 14')",
-            number,
-            NOON + HOUR,
-        )
+        with pool.connection() as connection:
+            ended = Incidents(connection, NOON + HOUR)
+            ended.close(number, "part of incident 14", unusual="part")
         desk.tell(NOON + HOUR)
 
     assert receiver.titles[1] == "Over: groq: part of incident 14; class provider"
