@@ -41,6 +41,7 @@ class IncidentRow:
     blame: str
     trouble: str
     provider: str
+    region: str
     importance: str
 
 
@@ -92,7 +93,7 @@ def add_judgement(
         page.add("pacewatch_judged_timestamp_seconds", labels, judged.judged_at.timestamp())
     word = METRICS["pacewatch_incident_open"]
     for one in rows.incidents:
-        facts = (one.blame, one.trouble, one.provider, one.importance, flag)
+        facts = (one.blame, one.trouble, one.provider, one.region, one.importance, flag)
         page.add(word.name, label_text(word.labels, (str(one.incident_id), *facts)), 1)
 
 

@@ -6,6 +6,7 @@ from dashboards.panels import (
     Query,
     dashboard,
     largest_first,
+    open_incidents,
     place,
     selected,
     source_variable,
@@ -18,7 +19,6 @@ from dashboards.panels import (
 _VERDICT = "pacewatch_verdict"
 _REGION_VERDICT = "pacewatch_region_verdict"
 _RATIO = "pacewatch_slowdown_ratio"
-_INCIDENT = "pacewatch_incident_open"
 _JUDGED = "pacewatch_judged_timestamp_seconds"
 _TICKED = "pacewatch_judging_ticked_timestamp_seconds"
 _TROUBLED = 'verdict!~"ok|learning"'
@@ -43,8 +43,8 @@ def build() -> Json:
 
 
 def _incidents() -> Json:
-    keys = ("incident", "provider", "class", "trouble", "importance")
-    open_s = f"sum by ({', '.join(keys)}) (count_over_time({selected(_INCIDENT)}[1d:1m])) * 60"
+    keys = ("incident", "provider", "region", "class", "trouble", "importance")
+    open_s = f"sum by ({', '.join(keys)}) (count_over_time({open_incidents()}[1d:1m])) * 60"
     return table(
         "Incidents of the last 24 hours",
         "Confirmed ones, with how long each was open of these 24 hours; the board tells more.",

@@ -40,6 +40,14 @@ def selected(metric: str, *more: str) -> str:
     return f"{word.name}{{{','.join((*chosen, *more))}}}"
 
 
+def open_incidents() -> str:
+    """Return the open incidents with the dashboard's matchers; one of no single provider or region
+    is of each.
+    """
+    chosen = ('provider=~"$provider|"', 'region=~"$region|"', 'simulated=~"$simulated"')
+    return f"{METRICS['pacewatch_incident_open'].name}{{{','.join(chosen)}}}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
     """One PromQL query of a panel."""
@@ -220,7 +228,7 @@ def incidents() -> Json:
         "datasource": SOURCE,
         "enable": True,
         "iconColor": "red",
-        "expr": f"max by (incident, provider, class) ({selected('pacewatch_incident_open')})",
+        "expr": f"max by (incident, provider, class) ({open_incidents()})",
         "step": "60s",
         "titleFormat": "Incident {{incident}}: {{provider}}",
         "textFormat": "class {{class}}",

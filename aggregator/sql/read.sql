@@ -208,7 +208,7 @@ where active
 order by endpoint
 
 -- name: select_told_incidents
-select incident_id, class as blame, trouble, provider, importance
+select incident_id, class as blame, trouble, provider, region, importance
 from incident
 where state in ('confirmed', 'eased')
 order by incident_id

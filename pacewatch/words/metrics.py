@@ -160,6 +160,7 @@ METRICS: dict[str, MetricWord] = {
             "class",
             "trouble",
             "provider",
+            "region",
             "importance",
             "simulated",
         ),

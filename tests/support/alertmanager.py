@@ -32,6 +32,10 @@ class Told:
         """The first lines of what Slack was told, in order."""
         return [message["attachments"][0]["title"] for message in self.to("slack")]
 
+    def texts(self) -> list[str]:
+        """What Slack was told below them, in order."""
+        return [message["attachments"][0]["text"] for message in self.to("slack")]
+
 
 @contextmanager
 def _listeners(told: Told) -> Iterator[str]:

@@ -135,7 +135,12 @@ VERDICT = VerdictRow(
 )
 
 INCIDENT = IncidentRow(
-    incident_id=7, provider="groq", trouble="output_speed", blame="provider", importance="notify"
+    incident_id=7,
+    provider="groq",
+    region="",
+    trouble="output_speed",
+    blame="provider",
+    importance="notify",
 )
 
 JUDGEMENT = JudgementRows(
