@@ -14,7 +14,7 @@ from aggregator import telling
 from aggregator.db import Connection
 from aggregator.detect import away
 from aggregator.detect.scope import Attribution
-from aggregator.detect.standing import Met, suspected_of, troubles_of
+from aggregator.detect.standing import Met, is_lasting, suspected_of, troubles_of
 from aggregator.detect.watch import Change, Turn, Watch
 from aggregator.incident_rows import SLOW, Incidents, Open
 from aggregator.sorting import Sorted
@@ -89,7 +89,7 @@ class _Following:
         return home
 
     def _read(self) -> None:
-        self.open = self.incidents.open_ones(self.id)
+        self.open = self.incidents.open_ones(self.id, self.provider)
 
     def _stand(self, met: Met) -> None:
         """Give a trouble that stands its place in an incident."""
@@ -248,9 +248,8 @@ class _Following:
         return "as usual again", None
 
     def _has_eased(self, incident: int) -> bool:
-        return any(
-            o.id == incident and o.state == "eased" for o in self.incidents.open_ones(self.id)
-        )
+        self._read()
+        return any(o.id == incident and o.state == "eased" for o in self.open)
 
     def _member(self, incident: int, met: Met) -> None:
         found: Interval = (None, None, None)
@@ -264,6 +263,7 @@ class _Following:
             ratio=found[0],
             ratio_low=found[1],
             ratio_high=found[2],
+            lasting=is_lasting(self.case.watch, met),
             since=telling.moment(met.since),
         )
 

@@ -65,8 +65,8 @@ class Incidents:
         """Tell whether the endpoint is part of any that has not ended."""
         return bool(self.rows("has_open", endpoint=endpoint)[0]["has_open"])
 
-    def open_ones(self, endpoint: str) -> list[Open]:
-        """Return those that have not ended, the oldest first."""
+    def open_ones(self, endpoint: str, provider: str) -> list[Open]:
+        """Return those of its provider, or of none alone, that have not ended, the oldest first."""
         return [
             Open(
                 id=row["incident_id"],
@@ -80,7 +80,7 @@ class Incidents:
                 is_shared=row["is_shared"],
                 mine={Trouble(trouble): stands for trouble, stands in row["troubles"].items()},
             )
-            for row in self.rows("find_open", endpoint=endpoint)
+            for row in self.rows("find_open", endpoint=endpoint, provider=provider)
         ]
 
     def event(self, incident: int, kind: str, text: str, at: datetime | None = None) -> None:

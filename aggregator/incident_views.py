@@ -30,7 +30,7 @@ class Part:
     endpoint: str
     trouble: str
     ratio: float | None
-    """Times slower than usual, as last judged."""
+    """Times slower than usual, as last judged while the trouble lasted."""
     ratio_low: float | None
     ratio_high: float | None
     since: datetime

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+import psycopg
 from psycopg.types.json import Json, Jsonb
 
 from aggregator import probers, verdicts
@@ -40,8 +41,8 @@ MOST_RUNS = 500
 
 
 UNREADABLE = (ArithmeticError, LookupError, TypeError, ValueError)
-"""What a state or a run that makes no sense raises: its endpoint is left alone, the others are
-judged.
+"""What a state or a run that makes no sense raises: its endpoint is left alone, as one is that the
+store refuses to write; the others are judged.
 """
 
 
@@ -61,38 +62,33 @@ def judge_due(pool: Pool, orders: Orders, now: datetime) -> Judged:
     Raises StoreError.
     """
     known = {endpoint.id: endpoint for endpoint in orders.fleet.endpoints}
+    judged = runs = 0
+    turned: list[str] = []
     with translated(), pool.connection() as connection:
         with connection.transaction():
             _run(connection, "forget_others", endpoints=sorted(known))
-        silent, told = find_silent(connection, orders, now)
-        due = {row["endpoint"] for row in _rows(connection, "find_due", now=now)}
-        doubted = probers.find_doubted(connection, orders, now)
-        close_lasting(connection, known.keys(), orders.fleet.schedule.day_s, now)
-        annotate(connection, orders.fleet.schedule.day_s, now)
-        multiplier = read_multiplier(connection)
-    due |= {
-        endpoint
-        for endpoint in silent.keys() | told.keys()
-        if silent.get(endpoint, {}).keys() != told.get(endpoint, set())
-    }
-    surroundings = Surroundings(orders, doubted, now)
-    judged = runs = 0
-    turned: list[str] = []
-    for endpoint in sorted(due & known.keys()):
-        try:
-            with translated(), pool.connection() as connection:
-                bench = Bench(connection, orders, surroundings, multiplier, now)
-                done = bench.judge(known[endpoint], silent.get(endpoint, {}))
-        except UNREADABLE as error:
-            why = f"{type(error).__name__}: {error}"
-            log.event(logger, "judge.failed", level=logging.ERROR, endpoint=endpoint, why=why)
-            continue
-        if done is not None:
-            judged, runs = judged + 1, runs + done[0]
-            turned += (f"{endpoint} {one.turn} {one.trouble}" for one in done[1])
-    with translated(), pool.connection() as connection:
-        probers.follow_probers(connection, orders, doubted, surroundings.flagged, now)
-        _run(connection, "note_judged", now=now)
+        with connection.transaction():
+            silent, told = find_silent(connection, orders, now)
+            due = {row["endpoint"] for row in _rows(connection, "find_due", now=now)}
+            doubted = probers.find_doubted(connection, orders, now)
+            multiplier = read_multiplier(connection)
+            close_lasting(connection, known.keys(), orders.fleet.schedule.day_s, now)
+            annotate(connection, orders.fleet.schedule.day_s, now)
+        due |= {
+            endpoint
+            for endpoint in silent.keys() | told.keys()
+            if silent.get(endpoint, {}).keys() != told.get(endpoint, set())
+        }
+        surroundings = Surroundings(orders, doubted, now)
+        bench = Bench(connection, orders, surroundings, multiplier, now)
+        for endpoint in sorted(due & known.keys()):
+            done = bench.attempt(known[endpoint], silent.get(endpoint, {}))
+            if done is not None:
+                judged, runs = judged + 1, runs + done[0]
+                turned += (f"{endpoint} {one.turn} {one.trouble}" for one in done[1])
+        with connection.transaction():
+            probers.follow_probers(connection, orders, doubted, surroundings.flagged, now)
+            _run(connection, "note_judged", now=now)
     return Judged(endpoints=judged, runs=runs, turned=tuple(turned))
 
 
@@ -106,6 +102,20 @@ class Bench:
     multiplier: float
     """Of the thresholds, as calibrated."""
     now: datetime
+
+    def attempt(self, endpoint: Endpoint, silent: Silent) -> tuple[int, list[Change]] | None:
+        """Judge an endpoint as `judge` does; where that fails it is noted and undone, and None.
+
+        Raises psycopg's error where the connection itself is gone.
+        """
+        try:
+            return self.judge(endpoint, silent)
+        except (*UNREADABLE, psycopg.Error) as error:
+            if self.connection.closed:
+                raise
+            why = f"{type(error).__name__}: {error}"
+            log.event(logger, "judge.failed", level=logging.ERROR, endpoint=endpoint.id, why=why)
+            return None
 
     def judge(self, endpoint: Endpoint, silent: Silent) -> tuple[int, list[Change]] | None:
         """Judge an endpoint in one transaction; return how many runs it took and what changed.

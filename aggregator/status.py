@@ -94,7 +94,7 @@ class Status:
             *_judging_problems(self),
             *(_incident_problem(one, self.at) for one in self.incidents),
             *(sentence for one in self.regions for sentence in _region_problems(one, self.at)),
-            *(_failing_problem(one) for one in self.failing),
+            *(_failing_problem(one) for one in _failing_alone(self)),
             *_advice_problems(self),
             *_declined_problems(self),
             *(_untold_problem(one, self.at) for one in self.untold),
@@ -205,7 +205,7 @@ def _incident_problem(one: Incident, now: datetime) -> str:
 
 def _advice_problems(status: Status) -> Iterator[str]:
     """Give what is to be set right of endpoints that are not told to be failing already."""
-    failing = {one.facts.endpoint for one in status.failing}
+    failing = {one.facts.endpoint for one in _failing_alone(status)}
     for one in status.advice:
         if one.endpoint not in failing:
             yield f"endpoint {one.endpoint}: {advice_text(one, status.at)}"
@@ -228,6 +228,14 @@ def _declined_problems(status: Status) -> Iterator[str]:
         )
     if (left := len(status.declined) - MOST_DECLINED) > 0:
         yield f"and {left} more of that kind"
+
+
+def _failing_alone(status: Status) -> list[FailingEndpoint]:
+    """Return the endpoints whose failing no open incident tells."""
+    told = {
+        part.endpoint for one in status.incidents for part in one.parts if part.eased_at is None
+    }
+    return [one for one in status.failing if one.facts.endpoint not in told]
 
 
 def _failing_problem(endpoint: FailingEndpoint) -> str:

@@ -42,6 +42,19 @@ def troubles_of(watch: Watch) -> tuple[Met, ...]:
     )
 
 
+def is_lasting(watch: Watch, met: Met) -> bool:
+    """Tell whether the latest runs speak for a trouble that stands: a chart of it is at its
+    threshold. On the way down from there they are runs of its end.
+    """
+    return any(
+        watch.charts[scope][chart].s >= level[chart]
+        for scope in (POOLED, *watch.heard)
+        for level in (watch.rules.regional if scope else watch.rules.pooled,)
+        for chart in watch.alarms(scope)
+        if TROUBLES[chart] is met.trouble
+    )
+
+
 def suspected_of(watch: Watch) -> Met | None:
     """Return what is suspected and not settled yet; None: nothing."""
     suspicion = watch.suspicion

@@ -254,12 +254,16 @@ class Watch:
         return self._follow(suspicion, now)
 
     def _is_suspect(self, *, hard: bool, worst: float, region: str) -> bool:
-        return not self._is_confirmed(region) and (hard or worst > 1)
+        return not self._is_confirmed(region, hard=hard) and (hard or worst > 1)
 
-    def _is_confirmed(self, region: str) -> bool:
-        """Tell whether trouble there is known already, so that nothing is to be suspected."""
-        is_gone = self.service.gone_since is not None
-        return is_gone or bool(self.alarms(POOLED) or self.alarms(region))
+    def _is_confirmed(self, region: str, *, hard: bool) -> bool:
+        """Tell whether trouble there is known already, so that nothing is to be suspected; what is
+        slow may still begin to fail.
+        """
+        known = {*self.alarms(POOLED), *self.alarms(region)}
+        if hard:
+            known -= set(SLOW_CHARTS)
+        return self.service.gone_since is not None or bool(known)
 
     def _begin(self, run: Evidence, now: float, *, hard: bool) -> list[Change]:
         self.suspicion = Suspicion(
@@ -269,7 +273,7 @@ class Watch:
 
     def _follow(self, suspicion: Suspicion, at: float) -> list[Change]:
         """End the suspicion where it is confirmed, cleared, or older than two hours."""
-        if self._is_confirmed(suspicion.region):
+        if self._is_confirmed(suspicion.region, hard=suspicion.hard):
             self.suspicion = None
             return []
         hard_cleared = suspicion.hard and suspicion.good >= min(3, suspicion.ordered or 3)

@@ -9,7 +9,7 @@ select exists (
     where endpoint = %(endpoint)s and ended_at is null) as has_open
 
 -- name: find_open
--- the open ones, each with what it holds of this endpoint
+-- the open ones of its provider and of none alone, each with what it holds of this endpoint
 select incident_id, provider, region, trouble, class, state, importance, confirmed_at,
        coalesce(mine.troubles, '{}') as troubles,
        exists (
@@ -21,7 +21,7 @@ left join lateral (
     select json_object_agg(incident_endpoint.trouble, eased_at is null) as troubles
     from incident_endpoint
     where incident_endpoint.incident_id = incident.incident_id and endpoint = %(endpoint)s) as mine on true
-where ended_at is null
+where ended_at is null and provider in ('', %(provider)s)
 order by incident_id
 
 -- name: insert_incident
@@ -35,10 +35,13 @@ insert into incident_event (incident_id, at, kind, text)
 values (%(incident)s, %(at)s, %(kind)s, %(text)s)
 
 -- name: upsert_member
+-- while trouble is on its way out its ratio stays that of its time
 insert into incident_endpoint (incident_id, endpoint, trouble, ratio, ratio_low, ratio_high, since)
 values (%(incident)s, %(endpoint)s, %(trouble)s, %(ratio)s, %(ratio_low)s, %(ratio_high)s, %(since)s)
 on conflict (incident_id, endpoint, trouble) do update
-set ratio = excluded.ratio, ratio_low = excluded.ratio_low, ratio_high = excluded.ratio_high,
+set ratio = case when %(lasting)s then excluded.ratio else incident_endpoint.ratio end,
+    ratio_low = case when %(lasting)s then excluded.ratio_low else incident_endpoint.ratio_low end,
+    ratio_high = case when %(lasting)s then excluded.ratio_high else incident_endpoint.ratio_high end,
     eased_at = null
 
 -- name: keep_members
@@ -132,12 +135,18 @@ where incident_id = %(incident)s and state in ('confirmed', 'eased') and acknowl
 returning incident_id
 
 -- name: ask_to_accept
+-- rows are locked in one order, so that two who accept at once wait for one another
+with asked as (
+    select endpoint from judgement
+    where endpoint in (
+        select endpoint from incident_endpoint join incident using (incident_id)
+        where incident_id = %(incident)s and incident.state in ('confirmed', 'eased')
+            and incident_endpoint.trouble in ('first_token', 'output_speed'))
+    order by endpoint for update
+)
 update judgement set accepted = true, due_at = %(now)s
-where endpoint in (
-    select endpoint from incident_endpoint join incident using (incident_id)
-    where incident_id = %(incident)s and incident.state in ('confirmed', 'eased')
-        and incident_endpoint.trouble in ('first_token', 'output_speed'))
-returning endpoint
+from asked where judgement.endpoint = asked.endpoint
+returning judgement.endpoint
 
 -- name: find_of_probers
 select incident_id, region, state from incident where ended_at is null and trouble = 'timing'

@@ -1,6 +1,7 @@
 """Incidents over a real Postgres, from runs that come in through ingest to their end."""
 
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
 
@@ -74,6 +75,9 @@ def test_a_slow_provider_is_one_incident_of_its_endpoints_that_ends_by_itself(co
 
     court.play(144)
     assert [row["state"] for row in incidents(court)] == ["eased"]
+    for row in court.rows("select * from incident_endpoint"):
+        assert row["ratio"] == pytest.approx(2, rel=0.15)
+        assert row["ratio_low"] > 1.5
     court.play(120)
     assert [row["state"] for row in incidents(court)] == ["closed"]
     probes = ["probes" for kind in events(court) if kind == "probes"]
@@ -341,6 +345,35 @@ def over_limit(court, over):
             " where region = 'eu-west'",
             (over,),
         )
+
+
+def test_two_people_who_accept_incidents_of_the_same_endpoints_wait_for_one_another(court):
+    court.play(144, of("alpha", timed(500, 50)))
+    (incident,) = incidents(court)
+    with (
+        court.pool.connection() as first,
+        court.pool.connection() as second,
+        court.pool.connection() as third,
+        ThreadPoolExecutor() as threads,
+    ):
+        # the row that is locked last lies first in its table
+        first.execute("update judgement set judged_at = judged_at where endpoint = 'alpha/a'")
+        first.commit()
+        first.execute("select from judgement where endpoint = 'alpha/a' for update")
+        waiting = threads.submit(accept, second, incident["incident_id"], court.now)
+        pid = second.info.backend_pid
+        while not third.execute("select pg_blocking_pids(%s) <> '{}' as waits", (pid,)).fetchone()[
+            "waits"
+        ]:
+            assert not waiting.done()
+        free = third.execute(
+            "select endpoint from judgement where endpoint like 'alpha/%%' for update skip locked"
+        ).fetchall()
+        third.rollback()
+        first.rollback()
+        assert waiting.result(30)
+
+    assert [row["endpoint"] for row in free] == ["alpha/b"]
 
 
 def test_a_worker_over_its_own_limit_is_an_incident_of_our_prober_alone(court):

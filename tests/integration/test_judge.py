@@ -193,7 +193,32 @@ def test_a_state_that_makes_no_sense_keeps_no_other_endpoint_from_being_judged(c
     court.push("eu-west", usual, court.now)
     court.judge(court.now + 10 * SECOND)
 
+    assert_left_alone(court, caplog, "alpha/one")
+
+
+def assert_left_alone(court, caplog, endpoint):
     left = court.rows("select endpoint from unjudged")
-    assert [row["endpoint"] for row in left] == ["alpha/one"]
+    assert [row["endpoint"] for row in left] == [endpoint]
     (told,) = [record for record in caplog.records if record.getMessage() == "judge.failed"]
-    assert told.facts["endpoint"] == "alpha/one"
+    assert told.facts["endpoint"] == endpoint
+
+
+REFUSING = """
+create function refuse() returns trigger language plpgsql as $$
+begin
+    raise exception 'refused';
+end $$;
+create trigger refuses before update on judgement for each row
+    when (new.endpoint = 'alpha/one') execute function refuse();
+"""
+
+
+def test_what_the_store_refuses_to_write_keeps_no_other_endpoint_from_being_judged(court, caplog):
+    with court.pool.connection() as connection:
+        connection.execute(REFUSING)
+    court.push("eu-west", usual, court.now)
+    court.judge(court.now + 10 * SECOND)
+
+    assert_left_alone(court, caplog, "alpha/one")
+    (row,) = court.rows("select judged_at from store")
+    assert row["judged_at"] == court.now + 10 * SECOND

@@ -129,6 +129,16 @@ def test_each_problem_is_one_sentence():
     )
 
 
+def test_an_endpoint_that_an_open_incident_tells_has_no_line_of_its_own():
+    bad = replace(SERIES, latest_outcome="timeout_first_token", region="us-east")
+    part = make_part(ENDPOINT.endpoint)
+    for eased_at, lines in ((None, 1), (NOW, 2)):
+        incident = make_incident(replace(part, eased_at=eased_at))
+        found = status(series=[bad], failing=frozenset({1}), incidents=[incident])
+        assert len(found.problems) == lines
+        assert found.problems[0].startswith("incident 12: ")
+
+
 def test_a_channel_that_takes_nothing_is_a_problem():
     since = NOW - timedelta(minutes=14)
     row = UntoldRow(channel="ops", notices=2, since=since, error="it answered 500")

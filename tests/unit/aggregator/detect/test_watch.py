@@ -195,6 +195,18 @@ def test_a_failure_orders_three_at_once_and_three_more_where_one_of_them_fails()
     assert watch.orders(72.4 * HOUR_S, 12) == []
 
 
+def test_a_failure_of_a_slow_endpoint_is_asked_about_as_any_other():
+    watch = learnt()
+    feed(watch, 72, 12, speed=50)
+    changes = watch.take([bad(84)], 84 * HOUR_S)
+
+    assert turns(changes) == [(Turn.SUSPECTED, POOLED, Trouble.FAILURES)]
+    assert len(watch.orders(84 * HOUR_S, 12)) == 3
+    feed(watch, 84.1, 3, bad, step_h=0.01, purpose=Purpose.CONFIRM)
+    assert judge(watch).verdict is Verdict.FAILING
+    assert watch.suspicion is None
+
+
 def test_of_the_last_probes_of_a_day_a_failure_has_one_and_three_more_at_once_where_that_fails():
     watch = learnt()
     watch.take([bad(72)], 72 * HOUR_S)
