@@ -2,6 +2,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from support.incidents import make_incident, make_part
 from support.shown import ENDPOINT, NOW, SERIES, STORE, WORKER, unmeasured
 
 from aggregator.rows import DeclinedRow, LastRun, UntoldRow
