@@ -127,6 +127,7 @@ def test_a_provider_that_fails_hides_that_it_is_slow_and_no_page_hides_behind_a_
         of("EndpointFailing", "notify", "novita", "5"),
         of("ProviderSlow", "page", "novita", "6"),
         of("ProviderSlow", "notify", "novita", "7"),
+        of("ProviderSlow", "notify", "cerebras", "8"),
     )
 
     until(
