@@ -22,6 +22,12 @@ KEPT_WORKERS = timedelta(days=7)
 KEPT_OTHERS = timedelta(hours=1)
 """How long a silent worker is shown whose region is not in the file."""
 
+LEAP = timedelta(days=7)
+"""Upkeep that comes so long after the one before, or before it, may have a clock that is wrong."""
+
+STEADY = timedelta(days=1)
+"""How long after a leap nothing is deleted: a clock that was set wrong would take the history."""
+
 _SLOTS_AT_ONCE = 10_000
 _ASIDE_AT_ONCE = 50
 
@@ -42,14 +48,18 @@ class Kept:
 
 
 def keep_up(pool: Pool, fleet: Fleet, now: datetime) -> Kept:
-    """Do whatever is to be done by now; raises StoreError where Postgres does not do its part."""
+    """Do whatever is to be done by now; raises StoreError where Postgres does not do its part.
+
+    What is too old is deleted only once upkeep has gone on for a day without a leap of its clock.
+    """
     made = make_ahead(pool, fleet, now)
     refreshed = age_windows(pool, fleet, now)
     taken_up = take_up_aside(pool, fleet, now)
     rolled_up = roll_up(pool, fleet.retention, now)
-    dropped = drop_old(pool, fleet, now)
+    since = kept_up_since(pool, now)
+    dropped = drop_old(pool, fleet, now) if now - since >= STEADY else []
     with translated(), pool.connection() as connection:
-        connection.execute(queries("upkeep")["note_upkeep"], {"now": now})
+        connection.execute(queries("upkeep")["note_upkeep"], {"now": now, "since": since})
     return Kept(
         made=tuple(made),
         dropped=tuple(dropped),
@@ -57,6 +67,16 @@ def keep_up(pool: Pool, fleet: Fleet, now: datetime) -> Kept:
         taken_up=taken_up,
         rolled_up=rolled_up,
     )
+
+
+def kept_up_since(pool: Pool, now: datetime) -> datetime:
+    """Return since when upkeep has gone on without a leap of the clock; now, where it leaps now."""
+    with translated(), pool.connection() as connection:
+        row = connection.execute(queries("upkeep")["find_upkeep"]).fetchone()
+    if row is None or row["kept_up_since"] is None or abs(now - row["kept_up_at"]) >= LEAP:
+        return now
+    since: datetime = row["kept_up_since"]
+    return min(now, since)
 
 
 def make_ahead(pool: Pool, fleet: Fleet, now: datetime) -> list[str]:

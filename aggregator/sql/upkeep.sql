@@ -70,5 +70,8 @@ select window_s from store
 -- name: note_window
 update store set window_s = %(window_s)s
 
+-- name: find_upkeep
+select kept_up_at, kept_up_since from store
+
 -- name: note_upkeep
-update store set kept_up_at = %(now)s
+update store set kept_up_at = %(now)s, kept_up_since = %(since)s

@@ -242,7 +242,8 @@ def test_the_sweep_ages_a_window_and_no_counter_ever_falls(pool):
         left = sum(now - WINDOW < slot.slot_at <= now for slot in slots)
         assert (row["runs"], row["ttft_runs"]) == (left, left)
     later = NOON + timedelta(days=500)
-    upkeep.keep_up(pool, fleet, later)
+    for moment in (later - upkeep.STEADY, later):
+        upkeep.keep_up(pool, fleet, moment)
     last = statistics(pool)[0]
 
     assert set(scrapes) == {(30, 30)}

@@ -80,6 +80,24 @@ def test_timelines_go_after_two_weeks_and_runs_after_400_days(pool):
     assert drop_old(pool, FLEET, NOON) == []
 
 
+def test_a_clock_that_leaps_takes_no_history_and_what_is_old_goes_a_day_later(pool):
+    slot = make_slot(NOON)
+    with pool.connection() as connection:
+        plan(connection, slot)
+    push(pool, record_of(slot))
+    ahead = NOON + timedelta(days=2 * 365)
+    day = [timedelta(hours=hours) for hours in (0, 12, 24)]
+
+    kept = [keep_up(pool, FLEET, now) for now in (NOON, ahead, ahead + day[1], NOON, ahead)]
+
+    assert [one.dropped for one in kept] == [()] * 5
+    assert len(rows(pool, "select from run join timeline using (run_id)")) == 1
+    *early, last = (keep_up(pool, FLEET, ahead + passed) for passed in day)
+    assert [one.dropped for one in early] == [()] * 2
+    assert "run_20261202" in last.dropped
+    assert rows(pool, "select from run") == []
+
+
 def test_a_partition_in_use_is_left_for_the_next_time(pool):
     with pool.connection() as connection:
         make_days(connection, [(NOON - timedelta(days=500)).date()])
