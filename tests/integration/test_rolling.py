@@ -42,7 +42,7 @@ def statistics(pool):
     """The rows of series_stat by load, without the serial id."""
     with pool.connection() as connection:
         found = connection.execute(
-            "select * from series_stat natural join series order by load, region"
+            "select * from series_stat natural join series order by load, region, workload"
         ).fetchall()
     for row in found:
         del row["series_id"]
@@ -80,9 +80,25 @@ def executions(draw):
     return made
 
 
+def stored(pool):
+    """Of each run what wins: its execution, with the requests in the order of their numbers."""
+    with pool.connection() as connection:
+        found = connection.execute(
+            "select run_id, execution, array_agg(n order by n) as n,"
+            " array_agg(timing.outcome order by n) as outcomes,"
+            " array_agg(timing.ttft_s order by n) as ttft_s"
+            " from run join timing using (run_id, slot_at) group by run_id, execution"
+        ).fetchall()
+        timings = connection.execute("select count(*) as n from timing").fetchone()
+    assert sum(len(row["n"]) for row in found) == timings["n"]
+    return {
+        row["run_id"]: (row["execution"], row["n"], row["outcomes"], row["ttft_s"]) for row in found
+    }
+
+
 @settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
-def test_any_order_repetition_splitting_and_mixing_gives_the_naive_statistics(pool, data):
+def test_any_order_repetition_splitting_and_mixing_gives_the_naive_rows_and_statistics(pool, data):
     made = data.draw(executions())
     pushed = data.draw(st.lists(st.sampled_from(range(len(made))), min_size=10, max_size=60))
     cuts = sorted(data.draw(st.sets(st.integers(1, len(pushed)), max_size=5)) | {len(pushed)})
@@ -96,6 +112,7 @@ def test_any_order_repetition_splitting_and_mixing_gives_the_naive_statistics(po
         assert expected == statuses(push(pool, *(record for _, record in batch)))
         begin = cut
 
+    assert naive.rows() == stored(pool)
     for row in statistics(pool):
         expected_row = naive.statistics(Load(row["load"]), NOON)
         assert expected_row == {name: row[name] for name in expected_row}

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from math import comb
 from typing import Any
+from uuid import UUID
 
 from pacewatch.words.figures import figures_of, system_tokens_per_s
 from pacewatch.words.flag import LEAVES, Figure, Flag
@@ -53,6 +54,18 @@ class NaiveStore:
     def duplicates(self) -> int:
         """How many executions were beaten."""
         return sum(len(executions) - 1 for executions in self.beaten.values())
+
+    def rows(self) -> dict[UUID, tuple[Any, ...]]:
+        """Of each run what wins: its execution; its requests' numbers, outcomes and TTFT."""
+        return {
+            slot.run_id: (
+                run.execution,
+                [timing.n for timing in run.timings],
+                [str(timing.outcome) for timing in run.timings],
+                [figures_of(timing).ttft_s for timing in run.timings],
+            )
+            for slot, run in self.runs.items()
+        }
 
     def statistics(self, load: Load, now: datetime) -> dict[str, Any]:
         """The row of `series_stat` of the series of that load."""

@@ -155,15 +155,19 @@ _TIMELINES = st.lists(
 )
 
 
-@given(_TIMELINES, st.booleans())
-def test_no_timeline_gives_nan_infinity_or_a_negative_figure(rows, hidden):
-    rows.sort(key=lambda row: row[0])
-    chunks = Chunks(
+def chunks_of(rows):
+    rows = sorted(rows, key=lambda row: row[0])
+    return Chunks(
         at_us=tuple(row[0] for row in rows),
         size_bytes=tuple(row[1] * 4 for row in rows),
         tokens=tuple(row[1] for row in rows),
         kind="".join(row[2] for row in rows),
     )
+
+
+@given(_TIMELINES, st.booleans())
+def test_no_timeline_gives_nan_infinity_or_a_negative_figure(rows, hidden):
+    chunks = chunks_of(rows)
 
     figures = figures_of(make_timing(chunks, flags=(Flag.HIDDEN_REASONING,) if hidden else ()))
 
@@ -173,6 +177,26 @@ def test_no_timeline_gives_nan_infinity_or_a_negative_figure(rows, hidden):
     assert figures.output_tokens_per_s != 0
     gaps = gaps_of(make_timing(chunks))
     assert gaps.p50_s is None or 0 <= gaps.p50_s <= gaps.p99_s <= figures.stall_s
+
+
+_SENT_US = st.none() | st.integers(min_value=0, max_value=3_600_000_000)
+_REQUESTS = st.lists(st.tuples(_TIMELINES, _SENT_US), min_size=1, max_size=4)
+
+
+@given(_REQUESTS, _TIMELINES)
+def test_no_run_gives_nan_infinity_or_a_negative_throughput_or_slowdown(requests, alone):
+    among = [make_timing(chunks_of(rows), n=n, sent_us=at) for n, (rows, at) in enumerate(requests)]
+    paces = [
+        Pace(output_tokens_per_s=found.output_tokens_per_s, ttft_s=found.ttft_s)
+        for found in map(figures_of, (*among, make_timing(chunks_of(alone))))
+    ]
+
+    found = [system_tokens_per_s(make_run(*among))]
+    for pace in paces:
+        times = slowdown(paces[-1], pace)
+        found += [times.output_tokens_per_s, times.ttft_s]
+
+    assert all(value is None or (math.isfinite(value) and value >= 0) for value in found)
 
 
 @given(st.lists(st.integers(min_value=0, max_value=10**9)), st.data())
