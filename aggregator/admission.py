@@ -152,7 +152,9 @@ def admit(
 
 
 def _echo(value: object) -> str | None:
-    return value[:_LONGEST_ECHO] if isinstance(value, str) else None
+    if not isinstance(value, str):
+        return None
+    return value[:_LONGEST_ECHO].encode(errors="replace").decode()  # JSON can hold half a pair
 
 
 def _id(value: object) -> UUID | None:

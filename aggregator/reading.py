@@ -2,12 +2,12 @@
 
 import json
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pydantic import ValidationError
 
-from aggregator.chunk_columns import NAMES, put_back, take_out
+from aggregator.chunk_columns import put_back, take_out
 from aggregator.record import Part, RequestPart, RunRecord
 from pacewatch.words.errors import WireError
 from pacewatch.words.timing import (
@@ -24,8 +24,14 @@ from pacewatch.words.timing import (
 )
 from pacewatch.words.wire import VERSION
 
-_NUMBERS = frozenset(NAMES)
-"""Lists of a request's chunks: they were validated as numbers, so nothing hides in them."""
+MAX_DEPTH = 100
+"""Levels of objects and lists in a record: a depth that each process of the centre can follow,
+whatever calls it.
+"""
+
+_LAST_VERSION = 2**31 - 1
+
+_PARTS = frozenset({dict, list})
 
 _FORM = b"\x01"
 """What a stored record begins with; the first form, plain JSON in zlib, begins with 0x78."""
@@ -45,48 +51,49 @@ def read_record(raw: object) -> Run:
     """
     if not isinstance(raw, dict):
         raise WireError(f"a JSON object is needed, not {type(raw).__name__}")
+    figures = has_figures(raw)
     version = raw.get("v")
-    if isinstance(version, int) and version > VERSION:
+    if isinstance(version, int) and VERSION < version <= _LAST_VERSION:
         raise AheadError(f"version {version} of the record is not known yet (known: {VERSION})")
     try:
         record = RunRecord.model_validate(raw)
     except ValidationError as error:
         raise WireError(_reason(error)) from error
-    except RecursionError as error:
-        raise WireError("the record is nested too deeply") from error
-    if has_figures(raw):
+    if figures:
         raise WireError("figures: a record holds what was seen; the centre computes the figures")
     return _run(record)
 
 
 def has_figures(raw: Mapping[str, Any]) -> bool:
-    """Tell whether a member named `figures` stands anywhere in the record."""
-    waiting: list[Any] = [raw]
-    while waiting:
-        found = waiting.pop()
-        if isinstance(found, dict):
-            if "figures" in found:
-                return True
-            waiting += [
-                value
-                for name, value in found.items()
-                if not (name in _NUMBERS and isinstance(value, list))
-            ]
-        elif isinstance(found, list):
-            waiting += found
-    return False
+    """Tell whether a member named `figures` stands anywhere in the record; raises WireError where
+    it is nested deeper than whoever reads it again could be sure to follow.
+    """
+    found, depth = False, 0
+    level: list[Any] = [raw]
+    while level:
+        depth += 1
+        if depth > MAX_DEPTH:
+            raise WireError(f"the record is nested too deeply (allowed: {MAX_DEPTH} levels)")
+        found = found or any("figures" in part for part in level if isinstance(part, dict))
+        level = [value for part in level for value in _parts_of(part)]
+    return found
+
+
+def _parts_of(part: Any) -> Iterator[Any]:
+    """Give the objects and lists that stand right in one."""
+    values = part.values() if isinstance(part, dict) else part
+    if _PARTS.isdisjoint(map(type, values)):  # the columns of chunks are long
+        return
+    yield from (value for value in values if type(value) in _PARTS)
 
 
 def packed(raw: object) -> bytes:
-    """Return a record as the store keeps it; raises WireError where it is too deep.
+    """Return a record as the store keeps it.
 
     The columns of its chunks stand by themselves, after the JSON of the rest.
     """
     rest, folded, columns = take_out(raw)
-    try:
-        text = json.dumps([folded, rest], separators=(",", ":")).encode()
-    except RecursionError as error:
-        raise WireError("the record is nested too deeply") from error
+    text = json.dumps([folded, rest], separators=(",", ":")).encode()
     length = len(text).to_bytes(_LENGTH_BYTES, "little")
     return _FORM + zlib.compress(b"".join((length, text, *columns)), 1)
 

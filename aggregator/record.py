@@ -55,7 +55,12 @@ def _in_utc(moment: datetime) -> datetime:
 
 
 def _as_told(told: dict[str, JsonValue]) -> dict[str, JsonValue]:
-    if len(json.dumps(told)) > MAX_AS_TOLD:
+    try:
+        text = json.dumps(told, allow_nan=False, ensure_ascii=False)
+        text.encode()
+    except ValueError as error:
+        raise ValueError("holds what cannot be told on: infinity, or half a character") from error
+    if len(text) > MAX_AS_TOLD:
         raise ValueError(f"takes more than {MAX_AS_TOLD} characters")
     return told
 

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Query
 from fastapi.responses import Response
 
 from aggregator.api.centre import AtCentre
-from aggregator.api.html import RENEW_S, RENEW_SIMULATED_S, answered, made_at, rendered
+from aggregator.api.html import RENEW_S, RENEW_SIMULATED_S, answered, made_at, plain, rendered
 from aggregator.board import Board, Filter, Part, read_board
 from aggregator.db import Connection
 from aggregator.incident_page import MOST_ON_BOARD, incident_lines, more_text
@@ -40,11 +40,11 @@ def page(  # noqa: PLR0913 - five things to choose
     """
     fleet = centre.fleet
     choice = Choice(
-        region=region or None,
-        workload=workload or fleet.schedule.workloads[0],
+        region=plain(region) or None,
+        workload=plain(workload) or fleet.schedule.workloads[0],
         load=Load(load) if load in set(Load) else Load.SINGLE,
         renews=refresh != "off",
-        after=after.replace("\0", ""),
+        after=plain(after),
     )
     asked = Filter(
         regions=frozenset({choice.region} if choice.region else ()),

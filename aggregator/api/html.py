@@ -72,6 +72,11 @@ def rendered(template: str, **values: object) -> str:
     return templates().get_template(template).render(**values)
 
 
+def plain(word: str) -> str:
+    """Return a name without what Postgres does not take in a text."""
+    return word.replace("\0", "")
+
+
 def answered(centre: Centre, write: Callable[[Connection, datetime], str]) -> Response:
     """Return the page that `write` makes of the store at one moment.
 

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query
 from fastapi.responses import Response
 
 from aggregator.api.centre import AtCentre, Centre
-from aggregator.api.html import Missing, answered, made_at, rendered
+from aggregator.api.html import Missing, answered, made_at, plain, rendered
 from aggregator.board import Filter, read_board
 from aggregator.db import Connection
 from aggregator.endpoint_page import endpoint_page
@@ -24,15 +24,10 @@ router = APIRouter(include_in_schema=False)
 Word = Annotated[str, Query(max_length=200)]
 
 
-def _plain(word: str) -> str:
-    """Return a name without what Postgres does not take in a text."""
-    return word.replace("\0", "")
-
-
 def _series(centre: Centre, workload: str, load: str) -> tuple[str, Load]:
     """Return the workload and load that are chosen; what is not told or not known is the usual."""
     usual = centre.fleet.schedule.workloads[0]
-    return _plain(workload) or usual, Load(load) if load in set(Load) else Load.SINGLE
+    return plain(workload) or usual, Load(load) if load in set(Load) else Load.SINGLE
 
 
 @router.get("/endpoints/{id:path}")
@@ -41,7 +36,7 @@ def endpoint(id: str, centre: AtCentre, workload: Word = "", load: Word = "") ->
     fleet, series = centre.fleet, _series(centre, workload, load)
 
     def write(connection: Connection, now: datetime) -> str:
-        found = read_endpoint(connection, fleet, _plain(id), series, now)
+        found = read_endpoint(connection, fleet, plain(id), series, now)
         if found is None:
             raise Missing(f"No endpoint is called \u201c{id}\u201d here.")
         page = endpoint_page(found, fleet, *series)
@@ -55,13 +50,13 @@ def model(id: str, centre: AtCentre, workload: Word = "", load: Word = "") -> Re
     """Return a model's endpoints side by side, with their series of a workload and load."""
     fleet, series = centre.fleet, _series(centre, workload, load)
     asked = Filter(
-        models=frozenset({_plain(id)}),
+        models=frozenset({plain(id)}),
         workloads=frozenset({series[0]}),
         loads=frozenset({str(series[1])}),
     )
 
     def write(connection: Connection, now: datetime) -> str:
-        if not has_model(connection, _plain(id)):
+        if not has_model(connection, plain(id)):
             raise Missing(f"No model is called \u201c{id}\u201d here.")
         page = model_page(read_board(connection, fleet, asked, now), id, fleet, *series)
         return rendered("model.html", simulated=page.simulated, made=made_at(now), page=page)

@@ -4,6 +4,7 @@ import logging
 from http import HTTPStatus
 from typing import Any
 
+import psycopg
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
@@ -90,6 +91,8 @@ def add_problems(app: FastAPI) -> None:
 
     @app.exception_handler(StoreError)
     async def store(request: Request, error: StoreError) -> JSONResponse:
+        if isinstance(error.__cause__, psycopg.DataError):
+            return problem_response(422, "a value in the request is beyond what the store can hold")
         log.event(logger, "store.failed", level=logging.WARNING, reason=str(error))
         return problem_response(
             503, "the store does not answer", {"Retry-After": str(RETRY_AFTER_S)}

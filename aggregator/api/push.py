@@ -14,7 +14,6 @@ from dataclasses import asdict
 from typing import Annotated, Any, NoReturn
 
 import anyio
-import psycopg
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import JSONResponse
 
@@ -26,7 +25,6 @@ from aggregator.ingest import accept
 from aggregator.record import run_schema
 from aggregator.regions import Grant, Scope
 from pacewatch import log
-from pacewatch.words.errors import StoreError
 from pacewatch.words.slot import to_rfc3339
 from pacewatch.words.wire import MAX_BATCH_BYTES, MAX_RUNS
 
@@ -112,18 +110,13 @@ def take(centre: Centre, region: str, body: bytes, encoding: str) -> dict[str, A
     """Unpack, parse and store a batch; return the answer. Raises Problem for what is no batch."""
     records = parse(unpack(body, encoding))
     now = centre.clock()
-    try:
-        results = accept(
-            centre.pool,
-            records,
-            region=region,
-            now=now,
-            window_s=centre.fleet.schedule.window_s,
-        )
-    except StoreError as error:
-        if isinstance(error.__cause__, psycopg.DataError):
-            raise Problem(422, "runs: a value in them is beyond what the store can hold") from error
-        raise
+    results = accept(
+        centre.pool,
+        records,
+        region=region,
+        now=now,
+        window_s=centre.fleet.schedule.window_s,
+    )
     _tell(region, results)
     return {
         "results": [asdict(result) for result in results],

@@ -180,6 +180,46 @@ def test_a_value_that_postgres_cannot_hold_is_refused_by_run(address, token, slo
     assert [result["status"] for result in answer["results"]] == ["refused", "stored"]
 
 
+@pytest.mark.parametrize("member", ["run", "execution"])
+def test_an_id_that_is_no_unicode_is_refused_and_the_rest_of_its_batch_answered(
+    address, token, slots, member
+):
+    bad, good = (record_of(slot) for slot in slots(2))
+
+    status, _, answer = post(address, token, batch(bad | {member: "\ud800"}, good))
+
+    assert status == 200
+    assert [result["status"] for result in answer["results"]] == ["refused", "stored"]
+    assert answer["results"][0][member] == "?"
+
+
+def nested(levels):
+    """A value of so many objects, one in another."""
+    return json.loads('{"a":' * levels + "1" + "}" * levels)
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_a_record_that_is_taken_can_be_read_again_however_deep_its_reader_stands(
+    address, token, slots, version
+):
+    taken, refused = (record_of(slot) | {"v": version} for slot in slots(2))
+    taken["later"], refused["later"] = nested(99), nested(100)
+
+    status, _, answer = post(address, token, batch(taken, refused))
+    with closing(http.client.HTTPConnection(address, timeout=30)) as connection:
+        connection.request("GET", f"/api/runs/{taken['run']}")
+        shown = connection.getresponse().status
+
+    assert (status, shown) == (200, 200)
+    assert [result["status"] for result in answer["results"]] == [
+        "stored" if version == 1 else "aside",
+        "refused",
+    ]
+    assert answer["results"][1]["reason"] == (
+        "the record is nested too deeply (allowed: 100 levels)"
+    )
+
+
 def test_a_store_that_is_away_is_a_time_to_wait(address, token, slots, pool):
     with pool.connection() as connection:
         connection.execute("alter table slot rename to slot_away")

@@ -237,6 +237,17 @@ class TestHeartbeat:
         assert answered.status_code == 422
         assert answered.json()["detail"].startswith(f"{place}: ")
 
+    @pytest.mark.parametrize("calibration", [{"state": "a\x00b"}, {"a\x00b": 1.0}])
+    def test_what_the_store_cannot_hold_is_no_reason_to_wait(
+        self, client: httpx2.Client, calibration: dict[str, Any]
+    ) -> None:
+        answered = client.post("/v1/workers", json=heartbeat(calibration=calibration))
+
+        assert answered.status_code == 422
+        assert answered.json()["detail"] == (
+            "a value in the request is beyond what the store can hold"
+        )
+
     def test_an_endless_body_is_cut_off(self, client: httpx2.Client) -> None:
         answered = client.post("/v1/workers", content=b" " * (2 * 1024 * 1024 + 1))
 

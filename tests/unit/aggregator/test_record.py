@@ -227,6 +227,12 @@ def test_the_providers_own_timings_may_not_be_endless():
         read_record(changed("requests.0.server_timings", {"as_told": {"deep": DEEP}, "x": 1}))
 
 
+@pytest.mark.parametrize("told", [{"a": ["\ud800"]}, {"a": {"\ud800": 1}}, {"a": float("inf")}])
+def test_the_providers_own_timings_hold_nothing_that_could_not_be_shown_again(told):
+    with pytest.raises(WireError, match="as_told: holds what cannot be told on"):
+        read_record(changed("requests.0.server_timings", {"as_told": told}))
+
+
 def test_a_later_version_is_told_apart_from_a_wrong_one():
     with pytest.raises(AheadError, match="version 2 of the record is not known yet"):
         read_record({"v": 2, "requests": "another form"})
