@@ -30,8 +30,13 @@ EVERY_S = 3600.0
 """From one calibration to the next, seconds."""
 
 SOON_S = 300.0
-"""The same while the worker is suspect, since its figures are lost until it is found well; and
-after one that failed. Nor is it asked for sooner after another.
+"""The same at most while the worker is suspect, since its figures are lost until it is found well;
+and after one that failed. Nor is it asked for sooner after another.
+"""
+
+AGAIN_S = 40.0
+"""The same after the first that found it suspect, and twice as long after each further one: a host
+that was busy for a moment, at its start above all, is soon found well.
 """
 
 ROOM_S = 5.0
@@ -85,6 +90,11 @@ class Calibration:
         }
 
 
+def rest_s(suspected: int) -> float:
+    """Return how long it is to the next calibration when so many in a row were over a limit."""
+    return min(AGAIN_S * 2 ** (suspected - 1), SOON_S) if suspected else EVERY_S
+
+
 class Calibrating:
     """The thread that calibrates."""
 
@@ -107,6 +117,8 @@ class Calibrating:
         self._asked = threading.Event()
         self.latest: Calibration | None = None
         """None until one has been made."""
+        self._suspected = 0
+        """Calibrations in a row that were over a limit."""
 
     @property
     def is_suspect(self) -> bool:
@@ -129,9 +141,9 @@ class Calibrating:
     def run(self) -> None:
         """Calibrate at once, then each hour and when asked, until `stop`."""
         while not self._stop.is_set():
-            rest_s = self.calibrate()
-            if not self._stop.wait(min(rest_s, SOON_S)):
-                self._asked.wait(max(rest_s - SOON_S, 0.0))
+            pause_s = self.calibrate()
+            if not self._stop.wait(min(pause_s, SOON_S)):
+                self._asked.wait(max(pause_s - SOON_S, 0.0))
                 self._asked.clear()
 
     def calibrate(self) -> float:
@@ -145,7 +157,7 @@ class Calibrating:
             event(_LOGGER, "calibration.put_off")
             return PUT_OFF_S
         self._take(found)
-        return SOON_S if self.is_suspect else EVERY_S
+        return rest_s(self._suspected)
 
     def _best(self) -> Calibration | None:
         """Return the best of some tries; None where the host was not free."""
@@ -187,6 +199,7 @@ class Calibrating:
 
     def _take(self, found: Calibration) -> None:
         was_suspect, self.latest = self.is_suspect, found
+        self._suspected = self._suspected + 1 if found.over else 0
         level = logging.WARNING if found.over else logging.INFO
         event(_LOGGER, "calibration.made", level=level, **found.told())
         if was_suspect and not found.over:

@@ -202,7 +202,7 @@ def told(fleet: Fleet) -> list[str]:
 
 def test_a_slow_provider_is_told_with_its_figures_until_it_is_as_usual(fleet):
     usual, told = 'pacewatch_verdict{provider="groq", verdict="ok"} == 1', fleet.told
-    # a worker that a busy machine made suspect tries itself again after five minutes
+    # a worker that a busy machine made suspect tries itself again within minutes
     until(lambda: fleet.prometheus.rows(usual), patience_s=600)
 
     fleet.simulator.switch_on("slow", "groq", factor=0.5)

@@ -25,7 +25,7 @@ from support.workers import (
 from pacewatch.words.flag import Flag
 from pacewatch.words.slot import Load
 from probe import calibrating, calibration, timing_error
-from probe.calibrating import EVERY_S, PUT_OFF_S, SOON_S, Calibrating
+from probe.calibrating import AGAIN_S, EVERY_S, PUT_OFF_S, SOON_S, Calibrating, rest_s
 from probe.calibration import Play
 from probe.carry import carry
 from probe.centre import open_client
@@ -70,12 +70,23 @@ def test_a_worker_is_suspect_while_its_reader_cannot_keep_up_and_then_no_more(ow
     pid = own.reading.start().pid
     with stopping(pid):
         again_s = own.calibrate()
-    assert (own.is_suspect, own.told()["over"], again_s) == (True, "ttft", SOON_S)
+    assert (own.is_suspect, own.told()["over"], again_s) == (True, "ttft", AGAIN_S)
 
     again_s = own.calibrate()
 
     assert (own.is_suspect, own.told()["over"], again_s) == (False, "", EVERY_S)
     assert own.told()["at"] == "2026-03-01T12:00:00Z"
+
+
+def test_a_suspect_worker_tries_itself_again_soon_and_then_less_and_less_often():
+    assert [rest_s(suspected) for suspected in range(6)] == [
+        EVERY_S,
+        AGAIN_S,
+        2 * AGAIN_S,
+        4 * AGAIN_S,
+        SOON_S,
+        SOON_S,
+    ]
 
 
 @pytest.mark.parametrize(("most_s", "tries"), [(0.0, 3), (60.0, 1)], ids=["over", "within"])
