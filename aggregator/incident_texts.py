@@ -10,19 +10,19 @@ from pacewatch.words.verdict import SLOW_FIGURES, TROUBLE_MEANINGS, Blame
 
 def title_of(one: Incident) -> str:
     """Return who has what trouble, and how much: `groq: output 2.1 times slower than usual`."""
+    return f"{subject_of(one)}: {_what(one)}"
+
+
+def subject_of(one: Incident) -> str:
+    """Return who has the trouble, and from where if not from everywhere: `groq, 3 endpoints`."""
     where = f" from {one.region}" if one.region else ""
-    return f"{_who(one)}{where}: {_what(one)}"
-
-
-def _who(one: Incident) -> str:
     endpoints = one.endpoints
     if one.blame is Blame.PROBER:
-        return "our workers"
+        return f"our workers in {one.region}" if one.region else "our workers"
     if len(endpoints) == 1:
-        return endpoints[0]
-    if not one.provider:
-        return plural(len(endpoints), "endpoint") if endpoints else "the fleet"
-    return f"{one.provider}, {plural(len(endpoints), 'endpoint')}" if endpoints else one.provider
+        return f"{endpoints[0]}{where}"
+    gathered = f", {plural(len(endpoints), 'endpoint')}" if endpoints else ""
+    return f"{one.provider or 'several providers'}{gathered}{where}"
 
 
 def _what(one: Incident) -> str:

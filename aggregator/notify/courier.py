@@ -27,6 +27,9 @@ lets a transaction wait.
 
 _MOST_BYTES = 64 * 1024
 
+_KEPT = ("PYTHONPATH", "REQUESTS_CA_BUNDLE", "SSL_CERT_FILE")
+"""Where code is found, and which certificates are trusted: by HTTP, and by mail."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parcel:
@@ -154,6 +157,6 @@ class Courier:
 
 
 def _environment() -> dict[str, str]:
-    """Return all that the child knows of ours: where code is found. No proxy, no credential."""
-    kept = {name: os.environ[name] for name in ("PYTHONPATH",) if name in os.environ}
+    """Return all that the child knows of ours. No proxy, no credential."""
+    kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
     return kept | {"PATH": os.defpath, "LANG": "C.UTF-8", "NETRC": os.devnull}

@@ -1,12 +1,12 @@
-"""The words of a message: figures in its first line, then where, why, and where to look. Pure."""
+"""The words of a message: who, how much and since when in its first line, then why. Pure."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from aggregator.incident_texts import subject_of
 from aggregator.incident_views import Incident, Part
 from aggregator.notify.grade import GRADE_MEANINGS, Grade, Kind
-from pacewatch.words.text import plural
 from pacewatch.words.verdict import BLAME_MEANINGS, SLOW_FIGURES, Blame, Trouble
 
 MOST_ENDPOINTS = 8
@@ -68,7 +68,6 @@ def message_of(  # noqa: PLR0913 - what is told, when, and from where
     lines = [
         *_news(kind, news),
         *_now(incident, kind, now),
-        f"Where: {_where(incident)}",
         f"Class: {incident.blame}: {BLAME_MEANINGS[incident.blame]}",
         *_parts(incident, kind),
         *_evidence("Speaks for it", incident.speaks_for),
@@ -96,20 +95,7 @@ def _title(incident: Incident, kind: Kind, now: datetime, ended_as: str | None) 
     what = ended_as or _ended(incident, now) if kind is Kind.CLOSED else _lasting(incident, now)
     if kind is Kind.REMINDER:
         what += f" ({_span(now - incident.since)})"
-    return f"{mark}{_BEGINNINGS[kind]}{_subject(incident)}: {what}; class {incident.blame}"
-
-
-def _subject(incident: Incident) -> str:
-    endpoints, region = incident.endpoints, incident.region
-    if incident.blame is Blame.PROBER:
-        return f"our probers in {region}" if region else "our probers"
-    if len(endpoints) == 1:
-        named = endpoints[0]
-    elif incident.provider and endpoints:
-        named = f"{incident.provider}, {plural(len(endpoints), 'endpoint')}"
-    else:
-        named = incident.provider or "several providers"
-    return f"{named} from {region}" if region else named
+    return f"{mark}{_BEGINNINGS[kind]}{subject_of(incident)}: {what}; class {incident.blame}"
 
 
 def _lasting(incident: Incident, now: datetime) -> str:
@@ -166,10 +152,6 @@ def _now(incident: Incident, kind: Kind, now: datetime) -> list[str]:
     if incident.eased_at is not None:
         return [f"By now: as usual since {_moment(incident.eased_at, now)}, which must last"]
     return []
-
-
-def _where(incident: Incident) -> str:
-    return incident.region or "all regions"
 
 
 def _parts(incident: Incident, kind: Kind) -> list[str]:

@@ -14,6 +14,7 @@ from support.centre import make_fleet, migrated_pool
 from support.incidents import HOUR, MINUTE, NOON, insert_incident, make_incident, make_part
 from support.receiving import receiving
 from support.stack import free_port
+from support.tls import Authority
 
 from aggregator.incident_rows import Incidents
 from aggregator.notify.book import book
@@ -221,6 +222,22 @@ def test_a_redirect_is_not_followed(pool, courier):
         desk.open()
 
         assert desk.tell().failed == {"ops": "it answered 307"}
+    assert len(receiver.got) == 1
+
+
+def test_a_service_behind_an_authority_of_one_s_own_is_told_where_its_file_is_named(
+    pool, courier, tmp_path, monkeypatch
+):
+    authority = Authority(tmp_path)
+    with receiving(certificate=authority.certificate("localhost")) as receiver:
+        url = f"jsons://localhost:{receiver.port}/"
+        desk = Desk(pool, courier, OPS_URL=url)
+        desk.open()
+        assert desk.tell().failed == {"ops": "its certificate is not trusted"}
+
+        monkeypatch.setenv("REQUESTS_CA_BUNDLE", authority.ca_file)
+        with Courier() as trusting:
+            assert Desk(pool, trusting, OPS_URL=url).tell(NOON + MINUTE).sent == 1
     assert len(receiver.got) == 1
 
 

@@ -1,10 +1,12 @@
 """A service that takes messages over HTTP on the loopback: it may refuse, hang, or be away."""
 
 import json
+import ssl
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 
 class Receiver:
@@ -25,8 +27,8 @@ class Receiver:
 
 
 @contextmanager
-def receiving(port: int = 0) -> Iterator[Receiver]:
-    """A receiver that answers 200 and keeps each JSON body."""
+def receiving(port: int = 0, *, certificate: Path | None = None) -> Iterator[Receiver]:
+    """A receiver that answers 200 and keeps each JSON body; over TLS where it has a certificate."""
     receiver = Receiver()
 
     class Handler(BaseHTTPRequestHandler):
@@ -48,6 +50,10 @@ def receiving(port: int = 0) -> Iterator[Receiver]:
 
     server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
     server.daemon_threads = True
+    if certificate is not None:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate)
+        server.socket = context.wrap_socket(server.socket, server_side=True)
     receiver.port = server.server_address[1]
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()
