@@ -1,24 +1,33 @@
 """`GET /api/export`: raw requests of any length of time, as CSV or as JSON lines."""
 
+import logging
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from datetime import timedelta
 from itertools import chain
-from typing import Annotated
+from typing import Annotated, Any
 
+import anyio
 from fastapi import APIRouter, Query, Response
 from fastapi.responses import StreamingResponse
 from pydantic import AwareDatetime
+from starlette.types import Message, Send
 
 from aggregator.api.centre import AtCentre
 from aggregator.api.filters import Asked
 from aggregator.api.problems import Problem
 from aggregator.export import MEDIA_TYPES, Form, export
+from pacewatch import log
+
+logger = logging.getLogger(__name__)
 
 AT_ONCE = 2
 """Exports at once: each holds one of the store's connections for as long as a day takes."""
 
 RETRY_AFTER_S = 30
+
+TAKEN_WITHIN_S = 60.0
+"""How long a reader may take nothing before its export is broken off, seconds."""
 
 Moment = Annotated[AwareDatetime | None, Query(description="RFC 3339, with its offset.")]
 
@@ -30,7 +39,7 @@ class Doors:
         """Start with all of them open."""
         self._free = threading.BoundedSemaphore(AT_ONCE)
 
-    def through(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
+    def through(self, pieces: Iterator[bytes]) -> Generator[bytes]:
         """Give the pieces, holding a door until the last one is taken or nobody asks any more.
 
         Raises Problem at the first one where no door is free.
@@ -43,6 +52,30 @@ class Doors:
             yield from pieces
         finally:
             self._free.release()
+
+
+class TakenResponse(StreamingResponse):
+    """Pieces that are closed with the answer, and broken off where nobody takes them."""
+
+    def __init__(self, pieces: Generator[bytes], begun: bytes, **fields: Any) -> None:
+        """Send the piece that was taken already, then the others; the fields are of any answer."""
+        super().__init__(chain((begun,), pieces), **fields)
+        self._pieces = pieces
+
+    async def stream_response(self, send: Send) -> None:
+        """Send piece by piece; returns early, and so breaks off, where a reader has stopped."""
+
+        async def send_in_time(message: Message) -> None:
+            with anyio.fail_after(TAKEN_WITHIN_S):
+                await send(message)
+
+        try:
+            await super().stream_response(send_in_time)
+        except TimeoutError:
+            log.event(logger, "export.not_taken", level=logging.WARNING, after_s=TAKEN_WITHIN_S)
+        finally:
+            with anyio.CancelScope(shield=True):
+                await anyio.to_thread.run_sync(self._pieces.close)
 
 
 def router() -> APIRouter:
@@ -73,8 +106,6 @@ def router() -> APIRouter:
         pieces = doors.through(export(centre.pool, asked, since=first, until=last, form=format))
         begun = next(pieces, b"")  # what goes wrong at once is still told as a status
         headers = {"Content-Disposition": f'attachment; filename="pacewatch.{format}"'}
-        return StreamingResponse(
-            chain((begun,), pieces), media_type=MEDIA_TYPES[format], headers=headers
-        )
+        return TakenResponse(pieces, begun, media_type=MEDIA_TYPES[format], headers=headers)
 
     return made

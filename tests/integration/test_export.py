@@ -1,20 +1,29 @@
 import csv
 import json
+import os
+import pty
+import re
+import socket
+import sys
+import threading
 from datetime import UTC, date, datetime, timedelta
 from io import StringIO
+from urllib.parse import urlsplit
 
 import pytest
+from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from support.boards import board_fleet
-from support.centre import make_fleet, migrated_pool, served
+from support.centre import make_fleet, migrated_pool, running, served
 from support.records import NOON, make_slot, plan, push, record_of, timed
 from support.seed import add_endpoint
 from support.servers import fresh_database
 from support.timings import make_chunks, make_timing
 from typer.testing import CliRunner
 
+from aggregator.api import export as doors_of_export
 from aggregator.api.app import create_app
-from aggregator.api.export import AT_ONCE, Doors
+from aggregator.api.export import AT_ONCE, Doors, TakenResponse
 from aggregator.api.problems import Problem
 from aggregator.board import Filter
 from aggregator.export import COLUMNS, Form, export, within
@@ -51,6 +60,11 @@ def pool(postgres_url):
 @pytest.fixture
 def client(pool):
     return TestClient(create_app(pool, board_fleet(), clock=lambda: NOON))
+
+
+def address_of(url):
+    parts = urlsplit(url)
+    return parts.hostname, parts.port
 
 
 def lines(client, **query):
@@ -155,6 +169,32 @@ def test_an_export_that_nobody_reads_on_holds_no_door_and_no_connection(pool):
     assert pool.get_stats()["pool_available"] == pool.get_stats()["pool_size"]
 
 
+def test_an_export_whose_reader_takes_nothing_is_broken_off(monkeypatch):
+    monkeypatch.setattr(doors_of_export, "TAKEN_WITHIN_S", 0.2)
+    closed, asked = threading.Event(), FastAPI()
+
+    def endless():
+        try:
+            while True:
+                yield b"run\n" * 20_000
+        finally:
+            closed.set()
+
+    @asked.get("/")
+    def export_endless():
+        pieces = Doors().through(endless())
+        return TakenResponse(pieces, next(pieces), media_type="text/csv")
+
+    with running(asked) as url, socket.create_connection(address_of(url), timeout=30) as reader:
+        reader.sendall(b"GET / HTTP/1.1\r\nHost: here\r\n\r\n")
+
+        assert closed.wait(30)
+
+        got = b"".join(iter(lambda: reader.recv(1 << 20), b""))
+    assert got.startswith(b"HTTP/1.1 200 OK")
+    assert not got.endswith(b"0\r\n\r\n"), "an export that is cut short looks whole"
+
+
 def test_a_store_that_is_away_is_a_problem_and_no_broken_file(database_url):
     with migrated_pool(database_url) as pool:
         client = TestClient(create_app(pool, make_fleet(), clock=lambda: NOON))
@@ -180,6 +220,26 @@ def test_the_command_writes_what_the_api_sends(pool, client, tmp_path):
     assert printed.stdout_bytes == file.read_bytes() == expected
     assert isinstance(wrong.exception, SettingsError)
     assert str(wrong.exception).startswith('--since: "soon" is no time')
+
+
+def test_the_command_shows_on_a_terminal_how_far_it_is(pool, tmp_path, monkeypatch):
+    terminal, its_end = pty.openpty()
+    since = to_rfc3339(NOON - timedelta(days=3))
+    words = ["export", "--since", since, "--until", to_rfc3339(NOON)]
+    with (
+        served(pool, board_fleet(), clock=lambda: NOON) as url,
+        os.fdopen(its_end, "w") as stderr,
+        monkeypatch.context() as patched,
+    ):
+        patched.setenv("PACEWATCH_AGGREGATOR_URL", url)
+        patched.setattr(sys, "stderr", stderr)
+        app([*words, "--output", str(tmp_path / "runs.jsonl")], standalone_mode=False)
+        shown = os.read(terminal, 10_000).decode()
+    os.close(terminal)
+
+    *_, last, nothing_left = shown.split("\r\x1b[2K")
+    assert re.fullmatch(r"[█▉▊▋▌▍▎▏ ]{20} +99%, 0\.0 MB", last)
+    assert nothing_left == ""
 
 
 def test_an_aggregator_that_is_away_is_said_in_words():

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 
+from fastapi import FastAPI
+
 from aggregator import db
 from aggregator.api.app import create_app
 from aggregator.api.centre import utc_now
@@ -44,9 +46,15 @@ def migrated_pool(url: str, *, simulated: bool = True, size: int = 8) -> Iterato
 def served(
     pool: db.Pool, fleet: Fleet, *, clock: Callable[[], datetime] = utc_now
 ) -> Iterator[str]:
-    """The application on a free port of loopback; gives its base URL."""
+    """The centre on a free port of loopback; gives its base URL."""
+    with running(create_app(pool, fleet, clock=clock)) as url:
+        yield url
+
+
+@contextmanager
+def running(app: FastAPI) -> Iterator[str]:
+    """An application on a free port of loopback; gives its base URL."""
     listening = listen("127.0.0.1", 0)
-    app = create_app(pool, fleet, clock=clock)
     server = make_server(app)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
     port = listening.getsockname()[1]
