@@ -31,6 +31,8 @@ from aggregator.rows import (
 from aggregator.series_metrics import SeriesMetrics
 from aggregator.standing import shown_workers
 from pacewatch.words.metrics import METRICS
+from pacewatch.words.outcome import Outcome
+from pacewatch.words.slot import SENTINEL, Purpose
 
 _TIMING_ERRORS = ((0.5, "arrival_p50_s"), (0.99, "arrival_p99_s"))
 """Quantile, field of a worker's calibration."""
@@ -83,10 +85,15 @@ def make_page(
     known = {row.endpoint: row for row in rows.endpoints}
     places: dict[Place, str] = {}
     of_series = SeriesMetrics(page, known, now=now, window=window)
+    sentinels: set[Place] = set()
     for series in rows.series:
         of_series.add(series)
-        note_place(places, (series.endpoint, series.region, series.simulated), known)
-    counters, outcomes, missed = list(rows.places), list(rows.outcomes), list(rows.missed)
+        place = series.endpoint, series.region, series.simulated
+        note_place(places, place, known)
+        if series.workload == SENTINEL:
+            sentinels.add(place)
+    counters, missed = list(rows.places), list(rows.missed)
+    outcomes = [*map(_no_sentinel_yet, sorted(sentinels)), *rows.outcomes]
     counted: list[CountedRow] = [*counters, *outcomes, *missed]
     for row in counted:
         note_place(places, (row.endpoint, row.region, row.simulated), known)
@@ -107,6 +114,19 @@ def make_page(
         page.add("pacewatch_judging_ticked_timestamp_seconds", labels, ticked)
     page.add("pacewatch_database_used_ratio", labels, rows.used_ratio)
     return page.families
+
+
+def _no_sentinel_yet(place: Place) -> OutcomeRow:
+    """Return what has the place's outcomes of sentinels told from 0 on; a count takes its place."""
+    endpoint, region, simulated = place
+    return OutcomeRow(
+        endpoint=endpoint,
+        region=region,
+        simulated=simulated,
+        outcome=str(Outcome.OK),
+        purpose=str(Purpose.SENTINEL),
+        requests=0,
+    )
 
 
 def _add_notices(page: Page, row: NoticeRow, simulated: str) -> None:

@@ -11,8 +11,8 @@ from pacewatch.words.outcome import MISSED_REASONS, Outcome
 from pacewatch.words.slot import Purpose
 
 FROM_ZERO_PURPOSES = (Purpose.SCHEDULED, Purpose.FIRST)
-"""Purposes whose outcomes are all told from 0 on, before any request; the others from their first
-request on: all of them would be a hundred samples an endpoint and region.
+"""Purposes whose outcomes are all told from 0 on, before any request, wherever there is a series;
+the others from the first row of theirs on: all of them would be a hundred samples a place.
 """
 
 

@@ -16,6 +16,7 @@ from aggregator.days import read_days, roll_up
 from aggregator.intake import Intake
 from aggregator.partitions import drop_old_days
 from aggregator.reading import read_record
+from aggregator.upkeep import drop_old
 from pacewatch.words.flag import Flag
 from pacewatch.words.retention import Retention
 from pacewatch.words.slot import Load, Purpose
@@ -111,6 +112,19 @@ def test_days_stay_when_their_runs_are_gone_and_a_run_that_comes_after_that_chan
         pass
 
     assert [day.runs for day in days_of(pool)] == [2]
+
+
+def test_days_stay_for_ever_unless_the_file_says_for_how_long(pool):
+    slots = [make_slot(NOON - timedelta(days=days)) for days in (9, 10, 11)]
+    pushed(pool, *slots)
+    roll_up(pool, Retention(), NOON)
+
+    drop_old(pool, make_fleet(), NOON + timedelta(days=40_000))
+    kept = [day.day for day in days_of(pool)]
+    drop_old(pool, make_fleet(retention=Retention(rollups_days=10)), NOON)
+
+    assert kept == sorted(slot.slot_at.date() for slot in slots)
+    assert [day.day for day in days_of(pool)] == kept[1:]
 
 
 def test_a_run_that_is_being_stored_while_its_day_is_made_is_not_left_out(pool):

@@ -1,5 +1,6 @@
 import shutil
 import subprocess
+import threading
 from dataclasses import replace
 from datetime import timedelta
 from itertools import pairwise
@@ -223,6 +224,42 @@ def test_counters_never_fall_while_runs_age_are_pruned_and_come_twice(database_u
         "pacewatch_last_success_timestamp_seconds",
     }
     increase_is_the_number_of_runs(tried)
+
+
+def test_no_counter_falls_from_one_aggregator_to_the_next_while_runs_are_pushed(database_url):
+    """Two behind one address, each with a pool of its own; then one that was started anew."""
+    slots = [run_slot(number) for number in range(12)]
+    at = slots[-1].slot_at
+    with migrated_pool(database_url) as first, migrated_pool(database_url) as second:
+        with first.connection() as connection:
+            plan(connection, *slots)
+        pushes = [
+            threading.Thread(
+                target=lambda mine=slots[share::2], pool=pool: [
+                    push(pool, record_of(slot, name=name, cost_usd=0.001), now=at)
+                    for slot in mine
+                    for name in ("first", "second")
+                ]
+            )
+            for share, pool in enumerate((first, second))
+        ]
+        scraped = [samples(first, at, HOURS_72)]
+        for thread in pushes:
+            thread.start()
+        while any(thread.is_alive() for thread in pushes):
+            scraped += [samples(pool, at, HOURS_72) for pool in (first, second)]
+        for thread in pushes:
+            thread.join()
+    with migrated_pool(database_url) as replaced:
+        scraped.append(samples(replaced, at, HOURS_72))
+
+    for earlier, later in pairwise(scraped):
+        for key, value in counters(earlier).items():
+            assert later[key] >= value
+    last = {name: value for (name, _), value in scraped[-1].items()}
+    assert last["pacewatch_requests_tried_total"] == len(slots)
+    assert last["pacewatch_runs_duplicate_total"] == len(slots)
+    assert last["pacewatch_probe_cost_usd_total"] == pytest.approx(0.002 * len(slots))
 
 
 def db_connection(url):

@@ -1,5 +1,7 @@
+import re
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from prometheus_client.openmetrics import parser as openmetrics_parser
@@ -8,6 +10,7 @@ from support.shown import (
     ENDPOINT,
     JUDGEMENT,
     NOW,
+    OUTCOME,
     SERIES,
     STORE,
     VERDICT,
@@ -24,6 +27,7 @@ from pacewatch.words.metrics import METRICS
 from pacewatch.words.outcome import MISSED_REASONS, Outcome
 from pacewatch.words.verdict import Verdict
 
+DOCS = Path(__file__).parents[3] / "docs"
 ROLLING = (
     "pacewatch_time_to_first_token_seconds",
     "pacewatch_time_to_first_answer_token_seconds",
@@ -165,6 +169,51 @@ def test_counters_stand_at_zero_before_the_first_run():
     assert {(o, p) for o in Outcome for p in ("scheduled", "first")} == outcomes
     assert set(MISSED_REASONS) == {s["reason"] for s, _ in found["pacewatch_runs_missed_total"]}
     assert "pacewatch_window_samples" not in found
+
+
+def test_sentinels_of_a_region_are_counted_from_zero_and_no_other_regions():
+    here = unmeasured(workload="sentinel", series_id=2)
+    there = unmeasured(region="us-east", series_id=3)
+    found = read(page_text(series=[here, there], places=[], outcomes=[], missed=[]))
+
+    told = [
+        (labels["region"], labels["outcome"], value)
+        for labels, value in found["pacewatch_requests_total"]
+        if labels["purpose"] == "sentinel"
+    ]
+    assert sorted(told) == sorted(("eu-west", str(outcome), 0.0) for outcome in Outcome)
+
+
+def test_there_are_as_many_samples_as_the_page_of_metrics_says():
+    page = (DOCS / "reference/metrics.md").read_text(encoding="utf-8")
+
+    def said(sentence):
+        return int(re.search(sentence, page)[1])
+
+    def samples(**changes):
+        return sum(len(found) for found in read(page_text(**changes)).values())
+
+    single = replace(SERIES, workload="standard")
+    elsewhere = [replace(one, region="us-east") for one in (single, PARALLEL)]
+    verdict = replace(VERDICT, region="us-east")
+    there = {
+        "series": [single, *elsewhere],
+        "judgement": replace(JUDGEMENT, verdicts=[*JUDGEMENT.verdicts, verdict]),
+    }
+    fewer = samples(series=[single])
+
+    assert samples(series=[single, PARALLEL]) - fewer == said(
+        r"(\d+) samples for each of its series"
+    )
+    assert samples(**there) - fewer == said(r"that is (\d+) samples an endpoint and region")
+    nobody = replace(JUDGEMENT, verdicts=JUDGEMENT.verdicts[1:], judged=[])
+    of_all = samples() - samples(endpoints=[], judgement=nobody)
+    assert of_all == said(r"there are (\d+) more, over all regions")
+    more = samples(series=[single], quantiles=(0.25,)) - fewer
+    assert more == said(r"quantile of the file adds (\d+) a series")
+    confirming = [OUTCOME, replace(OUTCOME, purpose="confirm")]
+    rare = samples(series=[single], outcomes=confirming) - fewer
+    assert rare == said(r"sentinels add (\d+) for each region")
 
 
 def test_counters_of_an_endpoint_that_is_no_longer_picked_stay_and_its_facts_go():
