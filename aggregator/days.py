@@ -10,6 +10,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from psycopg.rows import class_row
 
 from aggregator.db import Connection, Pool, queries, translated
+from aggregator.stats import EXACT_UP_TO, ranks_text
 from pacewatch.words.retention import Retention
 
 _AT_ONCE = 4
@@ -48,14 +49,20 @@ def _roll_up_one(pool: Pool, oldest: date) -> bool:
         begin = datetime.combine(row["day"], time(), UTC)
         connection.execute(
             queries("days")["roll_up_day"],
-            {"day": row["day"], "from": begin, "until": begin + timedelta(days=1)},
+            {
+                "day": row["day"],
+                "from": begin,
+                "until": begin + timedelta(days=1),
+                "low_ranks": ranks_text(),
+                "exact_up_to": EXACT_UP_TO,
+            },
         )
     return True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Day:
-    """A series' statistics of one UTC day."""
+    """A series' statistics of one UTC day; each median with its interval, None of too few runs."""
 
     day: date
     definition: int
@@ -65,14 +72,24 @@ class Day:
     cost_usd: float
     ttft_s: list[float | None] | None
     ttft_runs: int
+    ttft_low: float | None
+    ttft_high: float | None
     answer_s: list[float | None] | None
     answer_runs: int
+    answer_low: float | None
+    answer_high: float | None
     output_tokens_per_s: list[float | None] | None
     speed_runs: int
+    speed_low: float | None
+    speed_high: float | None
     end_to_end_s: list[float | None] | None
     end_to_end_runs: int
+    end_to_end_low: float | None
+    end_to_end_high: float | None
     stall_s: list[float | None] | None
     stall_runs: int
+    stall_low: float | None
+    stall_high: float | None
 
 
 def read_days(connection: Connection, series: int, since: date, until: date) -> list[Day]:

@@ -18,7 +18,7 @@ NEARLY_FULL = 0.9
 KEPT_UP_WITHIN = timedelta(minutes=10)
 """Without a finished upkeep for longer, nobody keeps the store up."""
 
-BYTES = {"run": 330, "timing": 250, "slot": 235, "day_stat": 370}
+BYTES = {"run": 330, "timing": 250, "slot": 235, "day_stat": 410}
 """What a row takes with its indexes, where the store has too few rows to tell."""
 TOKEN_BYTES = 3.3
 """What a token takes of a timeline."""

@@ -7,13 +7,12 @@ computed after that in the same transaction: whoever comes second sees what the 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import cache
 from typing import Any
 
 from psycopg.types.json import Json
 
 from aggregator.db import Connection, Pool, queries, translated
-from aggregator.stats import EXACT_UP_TO, low_ranks
+from aggregator.stats import EXACT_UP_TO, ranks_text
 from pacewatch.words.slot import to_rfc3339
 
 _AT_ONCE = 200
@@ -39,16 +38,10 @@ def refresh(
             "now": now,
             "since": now - window,
             "window": window,
-            "low_ranks": _ranks_text(),
+            "low_ranks": ranks_text(),
             "exact_up_to": EXACT_UP_TO,
         },
     )
-
-
-@cache
-def _ranks_text() -> str:
-    """Return the ranks as Postgres reads an array: a list would be written anew for each batch."""
-    return f"{{{','.join(map(str, low_ranks()))}}}"
 
 
 def refresh_aged(pool: Pool, *, now: datetime, window: timedelta) -> int:

@@ -48,6 +48,12 @@ def low_ranks() -> tuple[int, ...]:
     return tuple(ranks)
 
 
+@cache
+def ranks_text() -> str:
+    """Return the ranks as Postgres reads an array: a list would be written anew for each batch."""
+    return f"{{{','.join(map(str, low_ranks()))}}}"
+
+
 def low_rank(samples: int) -> int:
     """Return the rank of the interval's low end for any number of samples; 0 for too few."""
     if samples <= EXACT_UP_TO:

@@ -104,12 +104,22 @@ def _day(day: Day, load: Load) -> Document:
 
 
 def _of_day(day: Day, figure: Figure, enough: int) -> Document:
-    """Return a day's quantiles of a figure; with too few runs there is no median."""
-    found: list[float | None] = getattr(day, figure) or [None] * len(_QUANTILES)
-    runs: int = getattr(day, f"{STEMS[figure]}_runs")
-    quantiles = dict(zip(_QUANTILES, found, strict=True))
-    median = quantiles.pop("p50") if runs >= enough else None
-    return {"median": median, "runs": runs, **(quantiles if runs >= enough else {})}
+    """Return a day's median of a figure with its interval, and its quantiles; with too few runs
+    there are none.
+    """
+    stem, found = STEMS[figure], getattr(day, figure)
+    runs: int = getattr(day, f"{stem}_runs")
+    if found is None or runs < enough:
+        return _statistic(Statistic(runs=runs))
+    return _statistic(
+        Statistic(
+            median=found[_QUANTILES.index("p50")],
+            low=getattr(day, f"{stem}_low"),
+            high=getattr(day, f"{stem}_high"),
+            runs=runs,
+            quantiles=tuple(found),
+        )
+    )
 
 
 def _one_series(one: OneSeries) -> Document:

@@ -74,6 +74,9 @@ def test_a_day_that_is_over_has_the_statistics_of_its_utc_day(pool, load):
     for figure, name in NAMES.items():
         assert getattr(day, figure) == pytest.approx(expected[figure], rel=1e-6)
         assert getattr(day, f"{name}_runs") == expected[f"{name}_runs"]
+        for end in ("low", "high"):
+            told, wanted = getattr(day, f"{name}_{end}"), expected[f"{name}_{end}"]
+            assert told == (None if wanted is None else pytest.approx(wanted, rel=1e-6))
     assert roll_up(pool, Retention(), NOON) == 0
 
 
@@ -159,10 +162,14 @@ def test_the_days_of_a_series_are_told_by_the_api_and_too_few_runs_have_no_media
     before, day = client.get(address).json()["days"]
 
     assert (before["day"], before["runs"]) == ("2026-11-30", 1)
-    assert before["ttft_s"] == {"median": None, "runs": 1}
+    few = {"median": None, "low": None, "high": None, "interval_percent": None, "runs": 1}
+    assert before["ttft_s"] == few
     assert (day["day"], day["runs"], day["definition"]) == ("2026-12-01", 7, 1)
-    assert set(day["ttft_s"]) == {"median", "runs", "p5", "p25", "p75", "p95"}
-    assert day["output_tokens_per_s"]["median"] == pytest.approx(43)
+    assert set(day["ttft_s"]) == set(few) | {"p5", "p25", "p75", "p95"}
+    speed = day["output_tokens_per_s"]
+    found = [speed[name] for name in ("low", "median", "high")]
+    assert found == pytest.approx([40, 43, 46], rel=1e-5)
+    assert speed["interval_percent"] == 95
     assert len(client.get(f"{address}?since=2026-12-01").json()["days"]) == 1
     assert client.get(f"{address}?until=0001-01-01").json()["days"] == []
     assert client.get("/api/series/999999/days").status_code == 404

@@ -48,7 +48,7 @@ def test_a_year_of_a_plan_is_its_rows_times_what_each_takes():
     assert found["run"] == runs_a_day * 365 * 100
     assert found["timing"] == requests_a_day * 365 * 10
     assert found["slot"] == runs_a_day * 365 * 235
-    assert found["day_stat"] == 4 * 365 * 370
+    assert found["day_stat"] == 4 * 365 * 410
     assert found["timeline"] == round(requests_a_day * 1_000 * 3.3 * 14)
 
 
