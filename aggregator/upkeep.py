@@ -3,8 +3,12 @@
 Everything here may be repeated, and done by two at once: the second finds nothing to do.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import TypeVar
+
+from psycopg_pool import PoolTimeout
 
 from aggregator import rolling
 from aggregator.admission import Result, Status, read_pushed
@@ -14,7 +18,10 @@ from aggregator.ingest import take_in
 from aggregator.intake import knowledge
 from aggregator.partitions import days_ahead, drop_old_days, make_days
 from aggregator.reading import unpacked
+from pacewatch.words.errors import StoreError
 from pacewatch.words.fleet import Fleet
+
+Given = TypeVar("Given")
 
 KEPT_WORKERS = timedelta(days=7)
 """How long a silent worker is shown, where its region has been heard of since."""
@@ -47,17 +54,40 @@ class Kept:
     """Days whose statistics were made."""
 
 
+class _Tries:
+    """Parts that are done although another one has failed, unless Postgres is not there at all."""
+
+    def __init__(self) -> None:
+        self.failed: list[StoreError] = []
+
+    def give(self, part: Callable[[], Given]) -> Given | None:
+        """Return what the part gives; None where the store failed it."""
+        try:
+            return part()
+        except StoreError as error:
+            if isinstance(error.__cause__, PoolTimeout):
+                raise
+            self.failed.append(error)
+            return None
+
+
 def keep_up(pool: Pool, fleet: Fleet, now: datetime) -> Kept:
     """Do whatever is to be done by now; raises StoreError where Postgres does not do its part.
 
-    What is too old is deleted only once upkeep has gone on for a day without a leap of its clock.
+    A part that fails keeps none of the others from its turn: on a full disk room is made all the
+    same. What is too old is deleted only once upkeep has gone on for a day without a leap of its
+    clock.
     """
-    made = make_ahead(pool, fleet, now)
-    refreshed = age_windows(pool, fleet, now)
-    taken_up = take_up_aside(pool, fleet, now)
-    rolled_up = roll_up(pool, fleet.retention, now)
+    tries = _Tries()
     since = kept_up_since(pool, now)
-    dropped = drop_old(pool, fleet, now) if now - since >= STEADY else []
+    made = tries.give(lambda: make_ahead(pool, fleet, now)) or []
+    refreshed = tries.give(lambda: age_windows(pool, fleet, now)) or 0
+    taken_up = tries.give(lambda: take_up_aside(pool, fleet, now)) or 0
+    rolled_up = tries.give(lambda: roll_up(pool, fleet.retention, now)) or 0
+    is_steady = now - since >= STEADY
+    dropped = (tries.give(lambda: drop_old(pool, fleet, now)) if is_steady else None) or []
+    if tries.failed:
+        raise tries.failed[0]
     with translated(), pool.connection() as connection:
         connection.execute(queries("upkeep")["note_upkeep"], {"now": now, "since": since})
     return Kept(

@@ -8,6 +8,7 @@ from support.records import NOON, hash_of, make_slot, plan, push, record_of, sta
 from aggregator import db
 from aggregator.partitions import make_days
 from aggregator.upkeep import age_windows, drop_old, keep_up, make_ahead, take_up_aside
+from pacewatch.words.errors import StoreError
 from pacewatch.words.fleet import Region, Schedule
 
 FLEET = make_fleet(schedule=Schedule())
@@ -96,6 +97,23 @@ def test_a_clock_that_leaps_takes_no_history_and_what_is_old_goes_a_day_later(po
     assert [one.dropped for one in early] == [()] * 2
     assert "run_20261202" in last.dropped
     assert rows(pool, "select from run") == []
+
+
+def test_what_is_old_goes_although_another_part_of_upkeep_fails(pool):
+    slot = make_slot(NOON - timedelta(days=500))
+    with pool.connection() as connection:
+        plan(connection, slot)
+    push(pool, record_of(slot))
+    early, earlier = NOON - timedelta(hours=1), NOON - timedelta(days=9)
+    with pool.connection() as connection:
+        connection.execute("update store set kept_up_at = %s, kept_up_since = %s", (early, earlier))
+        connection.execute("alter table day_due rename to mislaid")
+
+    with pytest.raises(StoreError, match="day_due"):
+        keep_up(pool, FLEET, NOON)
+
+    assert rows(pool, "select from run") == []
+    assert rows(pool, "select kept_up_at from store") == [{"kept_up_at": early}]
 
 
 def test_a_partition_in_use_is_left_for_the_next_time(pool):
