@@ -2,18 +2,16 @@
 
 from dashboards.panels import (
     Column,
-    Json,
     Query,
     bars,
     dashboard,
     place,
     selected,
-    source_variable,
     table,
     timeseries,
     unit_of,
-    variable,
 )
+from dashboards.variables import Json, source_variable, variable
 
 _SPEED = "pacewatch_output_tokens_per_second"
 _TTFT = "pacewatch_time_to_first_token_seconds"

@@ -1,20 +1,22 @@
 """The dashboard of the judgement: what is believed of endpoints, how much slower, and incidents."""
 
 from dashboards.panels import (
+    TIMES,
+    YES_NO,
     Column,
-    Json,
     Query,
     dashboard,
     largest_first,
+    linked,
     open_incidents,
     place,
     selected,
-    source_variable,
     stacked,
     table,
     timeseries,
-    variable,
+    with_none,
 )
+from dashboards.variables import Json, source_variable, variable
 
 _VERDICT = "pacewatch_verdict"
 _REGION_VERDICT = "pacewatch_region_verdict"
@@ -22,7 +24,6 @@ _RATIO = "pacewatch_slowdown_ratio"
 _JUDGED = "pacewatch_judged_timestamp_seconds"
 _TICKED = "pacewatch_judging_ticked_timestamp_seconds"
 _TROUBLED = 'verdict!~"ok|learning"'
-_TIMES = "suffix: times"
 
 
 def build() -> Json:
@@ -45,20 +46,22 @@ def build() -> Json:
 def _incidents() -> Json:
     keys = ("incident", "provider", "region", "class", "trouble", "importance")
     open_s = f"sum by ({', '.join(keys)}) (count_over_time({open_incidents()}[1d:1m])) * 60"
-    return table(
+    shown = table(
         "Incidents of the last 24 hours",
-        "Confirmed ones, with how long each was open of these 24 hours; the board tells more.",
+        "Confirmed ones, and how long each was open of these 24 hours; a number leads to its page. "
+        "One that widened has a row for each thing it was.",
         place(0, 0, 12, 9),
         keys,
         [Column(name="Open", expr=open_s, unit="s")],
     )
+    return with_none(linked(shown, "incident", "Incident", "/incidents/"), "No incident")
 
 
 def _troubled() -> Json:
     keys = ("endpoint", "region", "verdict")
     found = f"max by ({', '.join(keys)}) ({selected(_REGION_VERDICT, _TROUBLED)} == 1)"
     ratio = f"max by (endpoint) ({selected(_RATIO)})"
-    return largest_first(
+    shown = largest_first(
         table(
             "Endpoints that are not as usual, by region",
             "Slow, failing, not served or silent there; the ratio is over all regions.",
@@ -68,12 +71,13 @@ def _troubled() -> Json:
                 Column(
                     name="Times slower",
                     expr=f"{found} * on (endpoint) group_left {ratio}",
-                    unit=_TIMES,
+                    unit=TIMES,
                 ),
-                Column(name="Is so", expr=found, unit="short"),
+                Column(name="Is so", expr=found, unit=YES_NO),
             ],
         )
     )
+    return with_none(shown, "All are as usual")
 
 
 def _counted() -> Json:
@@ -97,7 +101,7 @@ def _ratios() -> list[Json]:
         timeseries(
             f"{title}, times slower than usual",
             "Recent runs against the last 72 hours: 1 is as usual, 2 is twice as slow.",
-            _TIMES,
+            TIMES,
             place(x, 17, 12, 10),
             [Query(expr=f"max by (endpoint) ({selected(_RATIO, figure)})", legend="{{endpoint}}")],
         )

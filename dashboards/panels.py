@@ -5,16 +5,20 @@ Plain dictionaries in Grafana's classic dashboard JSON; nothing here knows which
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from dashboards.variables import SOURCE, Json, board_variable
 from pacewatch.words.metrics import METRICS
-
-Json = dict[str, Any]
 
 SCHEMA_VERSION = 41
 """Of the dashboard JSON: Grafana 12's; older servers read it too."""
 
-SOURCE: Json = {"type": "prometheus", "uid": "${source}"}
+YES_NO = "bool_yes_no"
+"""The unit of what is 1 or 0."""
+
+TIMES = "suffix: times"
+
+_WORST_IS_LARGEST = ("s", "short", TIMES)
+"""Units whose largest value stands first."""
 
 CHOSEN_BY = ("provider", "model", "region", "workload", "load", "simulated")
 """The labels by which the variables of a dashboard choose; a metric has some of them."""
@@ -70,6 +74,25 @@ class Query:
         }
 
 
+def linked(panel: Json, key: str, title: str, path: str) -> Json:
+    """Return a table whose cells of a key lead to a page of the board: `path` and the cell."""
+    config = panel["fieldConfig"]
+    link = {"title": title, "url": f"${{board}}{path}${{__value.raw}}", "targetBlank": True}
+    override = {
+        "matcher": {"id": "byName", "options": key},
+        "properties": [{"id": "links", "value": [link]}],
+    }
+    return panel | {"fieldConfig": config | {"overrides": [*config["overrides"], override]}}
+
+
+def with_none(panel: Json, text: str) -> Json:
+    """Return a panel that says this where there is nothing to show, and not "No data"."""
+    config = panel["fieldConfig"]
+    return panel | {
+        "fieldConfig": config | {"defaults": config["defaults"] | {"noValue": text}},
+    }
+
+
 def place(x: int, y: int, width: int, height: int) -> Json:
     """Return a place on the grid of 24 columns."""
     return {"x": x, "y": y, "w": width, "h": height}
@@ -92,7 +115,7 @@ def timeseries(title: str, text: str, unit: str, where: Json, queries: Sequence[
                 "placement": "bottom",
                 "calcs": ["lastNotNull"],
                 "sortBy": "Last *",
-                "sortDesc": unit == "s",
+                "sortDesc": unit in _WORST_IS_LARGEST,
             },
             "tooltip": {"mode": "multi", "sort": "asc"},
         },
@@ -190,37 +213,6 @@ def largest_first(panel: Json) -> Json:
     return panel | {"options": options | {"sortBy": [order | {"desc": True}]}}
 
 
-def variable(name: str, label: str, *, of: str = "pacewatch_window_samples") -> Json:
-    """Return a variable over the values of a label of a metric."""
-    query = f"label_values({METRICS[of].name}, {name})"
-    return {
-        "type": "query",
-        "name": name,
-        "label": label,
-        "datasource": SOURCE,
-        "query": {"query": query, "refId": name},
-        "definition": query,
-        "refresh": 2,
-        "sort": 1,
-        "multi": True,
-        "includeAll": True,
-        "allValue": ".*",
-        "current": {"text": ["All"], "value": ["$__all"]},
-    }
-
-
-def source_variable() -> Json:
-    """Return the variable that chooses the Prometheus."""
-    return {
-        "type": "datasource",
-        "name": "source",
-        "label": "Prometheus",
-        "query": "prometheus",
-        "refresh": 1,
-        "current": {},
-    }
-
-
 def incidents() -> Json:
     """Return the annotation that marks on every panel when an incident was open."""
     return {
@@ -251,8 +243,16 @@ def dashboard(uid: str, title: str, text: str, variables: list[Json], panels: li
         "timezone": "utc",
         "refresh": "1m",
         "annotations": {"list": [incidents()]},
-        "links": [],
-        "templating": {"list": variables},
+        "links": [
+            {
+                "type": "link",
+                "title": "Board",
+                "url": "${board}",
+                "targetBlank": True,
+                "icon": "dashboard",
+            }
+        ],
+        "templating": {"list": [*variables, board_variable()]},
         "panels": [panel | {"id": number} for number, panel in enumerate(panels, start=1)],
     }
 

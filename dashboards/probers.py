@@ -1,20 +1,19 @@
 """The dashboard of the probers: whether workers are well, exact, within budgets and rate limits."""
 
 from dashboards.panels import (
+    YES_NO,
     Column,
-    Json,
     Query,
     both_ways,
     dashboard,
     largest_first,
     place,
     selected,
-    source_variable,
     table,
     timeseries,
     unit_of,
-    variable,
 )
+from dashboards.variables import Json, source_variable, variable
 
 _SEEN = "pacewatch_worker_last_seen_timestamp_seconds"
 _ERROR = "pacewatch_worker_timing_error_seconds"
@@ -58,16 +57,16 @@ def _workers() -> Json:
     columns = (
         ("Unheard of for", f"time() - {_by(selected(_SEEN))}", "s"),
         ("Timing error, p99", _by(selected(_ERROR, _P99)), unit_of(_ERROR)),
-        ("Suspect", _by(selected(_SUSPECT)), "short"),
+        ("Suspect", _by(selected(_SUSPECT)), YES_NO),
         ("Clock off by", _by(selected(_OFFSET)), unit_of(_OFFSET)),
-        ("Catalog differs", _by(selected(_MISMATCH)), "short"),
+        ("Catalog differs", _by(selected(_MISMATCH)), YES_NO),
         ("Outbox", _by(selected(_OUTBOX)), "short"),
         ("Budget left", _by(selected(_BUDGET)), unit_of(_BUDGET)),
     )
     return largest_first(
         table(
             "Workers, the longest unheard of first",
-            "Suspect is 1 while its own calibration is over a limit: its figures do not count.",
+            "Suspect: while its own calibration is over a limit: its figures do not count.",
             place(0, 0, 24, 8),
             _KEYS,
             [Column(name=name, expr=expr, unit=unit) for name, expr, unit in columns],

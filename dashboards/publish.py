@@ -10,7 +10,7 @@ from grafana_client.api import GrafanaApi
 from grafana_client.client import GrafanaException
 
 from dashboards import endpoints, judgement, probers
-from dashboards.panels import Json
+from dashboards.variables import Json
 from pacewatch.words.errors import PacewatchError
 
 DASHBOARDS: Mapping[str, Callable[[], Json]] = {

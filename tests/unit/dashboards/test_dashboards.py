@@ -50,7 +50,8 @@ def test_the_variables_are_those_that_the_queries_name(name):
     board = DASHBOARDS[name]()
     declared = {v["name"] for v in board["templating"]["list"]}
 
-    assert set(re.findall(r"\$\{?(\w+)", json.dumps(board["panels"]))) <= declared
+    named = set(re.findall(r"\$\{?(\w+)", json.dumps([board["panels"], board["links"]])))
+    assert {one for one in named if not one.startswith("__")} == declared
 
 
 def test_a_metric_that_is_not_told_of_cannot_be_asked_for():
@@ -75,3 +76,21 @@ def test_the_unit_follows_from_the_name(metric, unit):
 def test_written_files_are_read_back_as_json(tmp_path):
     for file in write(tmp_path / "made"):
         assert json.loads(file.read_text())["uid"].startswith("pacewatch-")
+
+
+def test_an_incident_in_a_table_leads_to_its_page():
+    (table,) = (
+        p for p in DASHBOARDS["judgement"]()["panels"] if p["title"].startswith("Incidents")
+    )
+    fields = table["fieldConfig"]["overrides"]
+    (links,) = (o["properties"] for o in fields if o["matcher"]["options"] == "incident")
+
+    assert links[0]["value"][0]["url"] == "${board}/incidents/${__value.raw}"
+    assert "No incident" in table["fieldConfig"]["defaults"]["noValue"]
+
+
+def test_an_incident_of_no_single_provider_or_region_is_of_each_that_is_chosen():
+    for build in DASHBOARDS.values():
+        (query,) = (one["expr"] for one in build()["annotations"]["list"])
+        assert 'provider=~"$provider|"' in query
+        assert 'region=~"$region|"' in query
