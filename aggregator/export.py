@@ -6,13 +6,13 @@ takes to download a year.
 
 import csv
 import io
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, date, datetime, time, timedelta
 from enum import StrEnum
 from typing import Any
 
 from psycopg.rows import dict_row
+from pydantic_core import to_json
 
 from aggregator.board import Filter
 from aggregator.db import Pool, queries, translated
@@ -111,8 +111,5 @@ def _field(value: object) -> object:
 
 def json_lines(rows: Iterable[Mapping[str, Any]]) -> bytes:
     """Return rows as JSON, a line each. Pure."""
-    lines = [
-        json.dumps({name: row[name] for name in COLUMNS}, ensure_ascii=False, separators=(",", ":"))
-        for row in rows
-    ]
-    return "".join(f"{line}\n" for line in lines).encode()
+    lines = ({name: row[name] for name in COLUMNS} for row in rows)
+    return b"".join(to_json(line, inf_nan_mode="null") + b"\n" for line in lines)

@@ -265,7 +265,7 @@ def one_moment(pool: Pool) -> Iterator[Connection]:
 def read_rows(connection: Connection, kind: type[Row], query: str, **values: object) -> list[Row]:
     """Return the rows of a query of `read.sql` as values of that kind."""
     with connection.cursor(row_factory=class_row(kind)) as cursor:
-        return cursor.execute(queries("read")[query], values).fetchall()
+        return cursor.execute(queries("read")[query], values, binary=True).fetchall()
 
 
 def stream_rows(connection: Connection, kind: type[Row], query: str) -> Iterator[Row]:

@@ -1,6 +1,6 @@
 """Board, series and status as JSON documents. Pure; moments are RFC 3339, unknown is null."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any
@@ -15,7 +15,7 @@ from aggregator.rows import WorkerRow
 from aggregator.series import OneSeries, SeriesPage
 from aggregator.standing import RegionStanding
 from aggregator.status import FailingEndpoint, Status
-from pacewatch.words.figures import DEFINITION
+from pacewatch.words.figures import DEFINITION, Slowdown
 from pacewatch.words.flag import Figure
 from pacewatch.words.slot import Load, to_rfc3339
 
@@ -205,9 +205,9 @@ def _cell(cell: Cell) -> Document:
         "fewest_runs": cell.fewest_runs,
         "requests": cell.requests,
         "good": cell.good,
-        **{str(name): _statistic(found) for name, found in cell.statistics.items()},
+        **{name: _statistic(found) for name, found in cell.statistics.items()},
         "system_tokens_per_s": cell.system_tokens_per_s,
-        "slowdown": None if cell.slowdown is None else asdict(cell.slowdown),
+        "slowdown": _slowdown(cell.slowdown),
         "newest_at": _moment(cell.newest_at),
         "latest": _latest(cell.latest),
         "last_success_at": _moment(cell.last_success_at),
@@ -216,18 +216,23 @@ def _cell(cell: Cell) -> Document:
 
 
 def _statistic(statistic: Statistic) -> Document:
-    found = statistic.quantiles
-    quantiles: Mapping[str, float | None] = (
-        {} if found is None else dict(zip(_QUANTILES, found, strict=True))
-    )
-    return {
+    document: Document = {
         "median": statistic.median,
         "low": statistic.low,
         "high": statistic.high,
         "interval_percent": statistic.interval_percent,
         "runs": statistic.runs,
-        **{name: value for name, value in quantiles.items() if name != "p50"},
     }
+    if statistic.quantiles is not None:
+        p5, p25, _, p75, p95 = statistic.quantiles
+        document |= {"p5": p5, "p25": p25, "p75": p75, "p95": p95}
+    return document
+
+
+def _slowdown(slowdown: Slowdown | None) -> Document | None:
+    if slowdown is None:
+        return None
+    return {"output_tokens_per_s": slowdown.output_tokens_per_s, "ttft_s": slowdown.ttft_s}
 
 
 def _latest(latest: Latest | None) -> Document | None:

@@ -90,11 +90,7 @@ def require_utc(moment: datetime) -> datetime:
 
 def to_rfc3339(moment: datetime) -> str:
     """Return the moment as RFC 3339 in UTC with Z, with microseconds only where there are any."""
-    utc = require_utc(moment)
-    text = utc.replace(tzinfo=None).isoformat(
-        timespec="microseconds" if utc.microsecond else "seconds"
-    )
-    return text + "Z"
+    return require_utc(moment).isoformat().removesuffix("+00:00") + "Z"
 
 
 def from_rfc3339(text: str) -> datetime:
