@@ -1,10 +1,11 @@
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 from support.fleets import make_endpoint, make_fleet
 
 from pacewatch.words.endpoint import Importance
-from pacewatch.words.fleet import DEMO_SCHEDULE, Schedule, Spending
+from pacewatch.words.fleet import DEMO_SCHEDULE, Region, Schedule, Spending
 from pacewatch.words.retention import Retention
 from pacewatch.words.slot import Load
 from pacewatch.words.spending import Caps
@@ -48,3 +49,9 @@ def test_endpoints_that_page_have_sentinels_and_others_none():
 
     assert [fleet.sentinel_s(endpoint) for endpoint in fleet.endpoints] == [300, 0]
     assert make_fleet(paged, sentinel_s=0).sentinel_s(paged) == 0
+
+
+def test_the_regions_that_rest_are_known_by_name():
+    regions = {name: Region(name=name, paused=name == "b") for name in ("a", "b")}
+
+    assert replace(make_fleet(), regions=regions).paused == {"b"}
