@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from aggregator.days import Day
 from aggregator.pooled import POOLED_PERCENT, Median, Pooled, fewest_runs
 from aggregator.rows import SeriesRow, TogetherRow
 from aggregator.stats import level_percent
@@ -116,7 +117,9 @@ def region_cell(row: SeriesRow, around: Around) -> Cell:
     """Return the cell of one series; a window that emptied holds nothing, whatever the row says."""
     within = row.is_in_window(around.now, around.window)
     enough = fewest_runs(Load(row.load))
-    statistics = {figure: _own(row, figure, enough, within=within) for figure in FIGURES}
+    statistics = {
+        figure: statistic_of(row, figure, enough) if within else Statistic() for figure in FIGURES
+    }
     runs = row.runs if within else 0
     return Cell(
         state=_state(runs, statistics),
@@ -171,12 +174,11 @@ def pooled_cell(cells: Mapping[str, Cell], pooled: Pooled) -> Cell:
     )
 
 
-def _own(row: SeriesRow, figure: Figure, enough: int, *, within: bool) -> Statistic:
+def statistic_of(row: SeriesRow | Day, figure: Figure, enough: int) -> Statistic:
+    """Return a figure's statistic of a row of the store; of too few runs only their number."""
     stored: Sequence[float | None] | None = getattr(row, figure)
     stem = STEMS[figure]
     runs: int = getattr(row, f"{stem}_runs")
-    if not within:
-        return Statistic()
     if stored is None or runs < enough:
         return Statistic(runs=runs)
     return Statistic(

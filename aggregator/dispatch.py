@@ -75,14 +75,10 @@ def _tick(connection: Connection, orders: Orders, store: dict[str, Any], now: da
     planned += slots.plan(connection, orders, store, new_series, now)
     resumed_at = resumed(store["ticked_at"], store["resumed_at"], fleet.schedule.fresh_s, now)
     heard = resumed_at is None or now - resumed_at >= timedelta(seconds=fleet.schedule.fresh_s)
-    found = _due(connection, now)
-    due = _send(connection, fleet, [slot for slot in found if slot.region not in fleet.paused], now)
+    found, paused = _due(connection, now), fleet.paused
+    due = _send(connection, fleet, [slot for slot in found if slot.region not in paused], now)
     over = [
-        *(
-            (slot.run_id, f"declined:{Decline.PAUSED}")
-            for slot in found
-            if slot.region in fleet.paused
-        ),
+        *((slot.run_id, f"declined:{Decline.PAUSED}") for slot in found if slot.region in paused),
         *((priced.slot.run_id, f"declined:{Decline.BUDGET}") for priced in due.over),
     ]
     again = _send_again(connection, fleet, now) if heard else NOTHING

@@ -29,9 +29,9 @@ def find_silent(
     regions = {endpoint: set(found) for endpoint, found in told.items()}
     if not _is_settled(connection, orders, now):
         return told, regions
-    found = _silent_now(connection, orders, now)
+    found, paused = _silent_now(connection, orders, now), orders.fleet.paused
     for endpoint in orders.fleet.endpoints:
-        for region in orders.fleet.paused:
+        for region in paused:
             since = told.get(endpoint.id, {}).get(region, now)
             found.setdefault(endpoint.id, {}).setdefault(region, since)
     return found, regions

@@ -7,7 +7,7 @@ from typing import Any
 
 from aggregator.api.judgement_documents import believed_document, incident_document
 from aggregator.board import Board, BoardEndpoint, BoardSeries
-from aggregator.cells import STEMS, Cell, Latest, Statistic
+from aggregator.cells import Cell, Latest, Statistic, statistic_of
 from aggregator.changes import Change
 from aggregator.days import Day
 from aggregator.pooled import fewest_runs
@@ -18,8 +18,6 @@ from aggregator.status import FailingEndpoint, Status
 from pacewatch.words.figures import DEFINITION, Slowdown
 from pacewatch.words.flag import Figure
 from pacewatch.words.slot import Load, to_rfc3339
-
-_QUANTILES = ("p5", "p25", "p50", "p75", "p95")
 
 Document = dict[str, Any]
 
@@ -99,27 +97,11 @@ def _day(day: Day, load: Load) -> Document:
         "requests": day.requests,
         "good": day.good,
         "cost_usd": day.cost_usd,
-        **{str(figure): _of_day(day, figure, fewest_runs(load)) for figure in Figure},
+        **{
+            str(figure): _statistic(statistic_of(day, figure, fewest_runs(load)))
+            for figure in Figure
+        },
     }
-
-
-def _of_day(day: Day, figure: Figure, enough: int) -> Document:
-    """Return a day's median of a figure with its interval, and its quantiles; with too few runs
-    there are none.
-    """
-    stem, found = STEMS[figure], getattr(day, figure)
-    runs: int = getattr(day, f"{stem}_runs")
-    if found is None or runs < enough:
-        return _statistic(Statistic(runs=runs))
-    return _statistic(
-        Statistic(
-            median=found[_QUANTILES.index("p50")],
-            low=getattr(day, f"{stem}_low"),
-            high=getattr(day, f"{stem}_high"),
-            runs=runs,
-            quantiles=tuple(found),
-        )
-    )
 
 
 def _one_series(one: OneSeries) -> Document:
