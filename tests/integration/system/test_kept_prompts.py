@@ -94,13 +94,22 @@ def answer(cached: int, first_ms: float) -> dict[str, Any]:
     return {"response": {"headers": STREAM, "script": script}}
 
 
+def made_undisturbed(kind: dict[str, Any]) -> Run:
+    """A run that a busy machine did not interrupt while its request was sent."""
+    for _ in range(20):
+        with replay(kind) as served:
+            run = probe(f"{served.url}/v1")
+        if Flag.CLOCK_GAP not in run.timings[0].flags:
+            return run
+    raise AssertionError("each of twenty runs was interrupted while its request was sent")
+
+
 def test_a_cached_answer_is_marked_and_not_mixed_with_the_others(database_url):
     kinds = [answer(0, 200), answer(16, 0)] * 6
     slots = [make_slot(NOON - timedelta(minutes=n)) for n in range(len(kinds))]
     records = []
     for slot, kind in zip(slots, kinds, strict=True):
-        with replay(kind) as served:
-            run = probe(f"{served.url}/v1")
+        run = made_undisturbed(kind)
         told = {"run": str(slot.run_id), "region": slot.region, "endpoint": slot.endpoint}
         asked = {"endpoint_hash": hash_of(slot.endpoint, slot.workload), "workload": slot.workload}
         records.append({**encode_run(run), **told, **asked, "simulated": True})
