@@ -8,7 +8,7 @@ no second one.
 
 from collections.abc import Callable, Set
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from aggregator import telling
 from aggregator.db import Connection
@@ -23,7 +23,8 @@ from pacewatch.words.endpoint import Endpoint, Importance
 from pacewatch.words.verdict import Blame, Trouble
 
 SORTED_WITHIN_S = 6 * 3600
-"""An incident's class may still change for so long after it was confirmed, seconds of a whole day.
+"""An incident's class may still change for so long after it was confirmed, or after the latest
+chart began to tell its trouble, seconds of a whole day.
 """
 
 _GRAVE = (Trouble.FIRST_TOKEN, Trouble.OUTPUT_SPEED, Trouble.FAILURES)
@@ -129,7 +130,13 @@ class _Following:
         return Sorted(met=met, found=found, place=(provider, region if is_local else ""))
 
     def _keep(self, own: Open, met: Met) -> None:
-        """Go on with a trouble in the incident that holds it."""
+        """Go on with a trouble in the incident that holds it, or in one of its own."""
+        is_fresh = self._is_fresh(own, met)
+        if is_fresh and not own.provider and own.blame in (Blame.REGION_PATH, Blame.PROBER):
+            it = self._sorted(met)
+            if it.found.blame in (Blame.PROVIDER, Blame.MODEL):
+                self._depart(own, it)
+                return
         if own.state == "eased":
             self.incidents.run("reopen_incident", incident=own.id)
             self.incidents.event(own.id, "again", telling.told(self.id, self.case.watch, met))
@@ -137,10 +144,30 @@ class _Following:
             self.incidents.event(own.id, "joined", telling.told(self.id, self.case.watch, met))
         self._member(own.id, met)
         self._widen(own, met)
-        lasts = timedelta(seconds=self.case.watch.rules.scaled(SORTED_WITHIN_S))
-        is_fresh = own.confirmed_at is not None and self.now - own.confirmed_at <= lasts
         if is_fresh and own.blame in (Blame.UNKNOWN, Blame.REGION_PATH, Blame.PROVIDER):
             self._sort(own, met)
+
+    def _is_fresh(self, own: Open, met: Met) -> bool:
+        if own.confirmed_at is None:
+            return False
+        told_at = max(own.confirmed_at.timestamp(), met.told_at)
+        lasts_s = self.case.watch.rules.scaled(SORTED_WITHIN_S)
+        return self.now.timestamp() - told_at <= lasts_s
+
+    def _depart(self, own: Open, it: Sorted) -> None:
+        """Take the endpoint out of the incident of a region, since it has trouble everywhere."""
+        self.incidents.run("drop_member", incident=own.id, endpoint=self.id)
+        home = it.home(self.open)
+        if home is None:
+            home_id = self._make(it.met)
+            self._confirm(home_id, it)
+        else:
+            home_id = home.id
+            self._join(home, it.met)
+        if own.is_shared:
+            self.incidents.event(own.id, "left", f"{self.id}: part of incident {home_id}")
+        else:
+            self.incidents.close(own.id, f"part of incident {home_id}", unusual="part")
 
     def _sort(self, own: Open, met: Met) -> None:
         """Sort an incident anew, as evidence comes in."""

@@ -16,6 +16,8 @@ class Met:
     """'': not of one region alone."""
     since: float
     """When it is thought to have begun, seconds since 1970."""
+    told_at: float = 0.0
+    """When the latest of its charts began to tell it."""
 
 
 def troubles_of(watch: Watch) -> tuple[Met, ...]:
@@ -25,18 +27,22 @@ def troubles_of(watch: Watch) -> tuple[Met, ...]:
     if not watch.heard:
         return ()
     if watch.service.gone_since is not None:
-        return (Met(trouble=Trouble.GONE, region=POOLED, since=watch.service.gone_since),)
+        gone_since = watch.service.gone_since
+        return (Met(trouble=Trouble.GONE, region=POOLED, since=gone_since, told_at=gone_since),)
     found: dict[Trouble, dict[str, float]] = {}
+    told_at: dict[Trouble, float] = {}
     for scope in (POOLED, *watch.heard):
         for chart in watch.alarms(scope):
-            scopes = found.setdefault(TROUBLES[chart], {})
-            since = watch.charts[scope][chart].since
-            scopes[scope] = min(since, scopes.get(scope, since))
+            trouble, standing = TROUBLES[chart], watch.charts[scope][chart]
+            scopes = found.setdefault(trouble, {})
+            scopes[scope] = min(standing.since, scopes.get(scope, standing.since))
+            told_at[trouble] = max(told_at.get(trouble, 0.0), standing.alarmed_at or 0.0)
     return tuple(
         Met(
             trouble=trouble,
             region=next(iter(scopes)) if len(scopes) == 1 else POOLED,
             since=min(scopes.values()),
+            told_at=told_at[trouble],
         )
         for trouble, scopes in sorted(found.items())
     )

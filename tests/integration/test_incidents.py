@@ -418,6 +418,34 @@ def test_a_region_whose_endpoints_are_all_slow_is_our_prober(court):
     ]
 
 
+def test_a_provider_that_fails_while_a_region_is_in_trouble_is_told_as_the_provider(court):
+    """And it is the provider's trouble alone that pages."""
+    near = lambda s: timed(2_500, 100) if s.region == "us-east" else usual(s)  # noqa: E731
+    court.play(360, near)
+    (first,) = [row for row in incidents(court) if row["state"] == "confirmed"]
+    assert (first["class"], first["provider"]) == ("prober", "")
+
+    court.play(72, lambda s: failure() if s.endpoint == "beta/a" else near(s))
+
+    rows = [row for row in incidents(court) if row["state"] == "confirmed"]
+    assert [(row["class"], row["provider"]) for row in rows] == [
+        ("prober", ""),
+        ("provider", "beta"),
+    ]
+    gathered = court.rows("select * from incident_endpoint where endpoint = 'beta/a'")
+    assert {row["incident_id"] for row in gathered} == {rows[1]["incident_id"]}
+
+
+def test_an_outage_long_after_a_region_s_path_began_to_be_slow_is_of_the_provider(far_court):
+    court = far_court
+    court.play(168, FAR)
+    assert [row["class"] for row in incidents(court)] == ["region_path"]
+    court.play(72, of("alpha", failure()))
+
+    standing = [row for row in incidents(court) if row["state"] == "confirmed"]
+    assert [(row["class"], row["region"]) for row in standing] == [("provider", "")]
+
+
 def test_what_else_happened_stands_in_the_timeline_once(court):
     court.play(144, of("alpha", timed(500, 50)))
     with court.pool.connection() as connection:
