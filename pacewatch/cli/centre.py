@@ -1,6 +1,5 @@
 """Asks the aggregator over HTTP, for every command that shows what it knows."""
 
-import json
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -42,9 +41,12 @@ def get(path: str, asked: Mapping[str, Sequence[str]] | None = None) -> Any:
     """Return the aggregator's document.
 
     Raises SettingsError for an address that cannot be used and a question that cannot be answered,
-    PacewatchError where the aggregator does not answer.
+    PacewatchError where the aggregator does not answer, or what answers is none.
     """
-    return _ask("GET", path, params=dict(asked or {}))
+    document = _ask("GET", path, params=dict(asked or {}))
+    if "at" not in document:  # each of its documents tells its moment
+        raise _no_aggregator(aggregator_url(), "its answer is none that one gives")
+    return document
 
 
 def token(scope: str, *, simulated: bool) -> str:
@@ -88,9 +90,7 @@ def _ask(method: str, path: str, **told: Any) -> Any:
     url = aggregator_url()
     with _translated(url), httpx2.Client(trust_env=False, timeout=TIMEOUT_S) as client:
         answer = client.request(method, url + path, **told)
-        document = answer.json()
-    _refuse(url, answer, document)
-    return document
+        return _document(url, answer)
 
 
 @contextmanager
@@ -104,7 +104,7 @@ def streamed(path: str, asked: Mapping[str, Sequence[str]]) -> Iterator[Iterator
     ):
         if answer.is_error:
             answer.read()
-            _refuse(url, answer, answer.json())
+            _document(url, answer)
         yield answer.iter_bytes()
 
 
@@ -119,14 +119,24 @@ def _translated(url: str) -> Iterator[None]:
             f"{url}: the aggregator does not answer: {_reason(error)} "
             "(PACEWATCH_AGGREGATOR_URL names it, pacewatch up starts one)"
         ) from error
-    except json.JSONDecodeError as error:
-        raise PacewatchError(f"{url}: this is no aggregator: its answer is not JSON") from error
 
 
-def _refuse(url: str, answer: httpx2.Response, document: Any) -> None:
+def _no_aggregator(url: str, why: str) -> PacewatchError:
+    return PacewatchError(f"{url}: this is no aggregator: {why}")
+
+
+def _document(url: str, answer: httpx2.Response) -> dict[str, Any]:
+    """Return the object that is answered; raises PacewatchError for all else, and for a problem."""
+    try:
+        document = answer.json()
+    except (ValueError, RecursionError) as error:
+        raise _no_aggregator(url, "its answer is not JSON") from error
+    if not isinstance(document, dict):
+        raise _no_aggregator(url, "its answer is none that one gives")
     if answer.is_error:
         kind = SettingsError if answer.status_code in _WRONG_USE else PacewatchError
         raise kind(f"{url}: {document.get('detail', answer.reason_phrase)}")
+    return document
 
 
 def _reason(error: Exception) -> str:

@@ -1,5 +1,7 @@
 import json
+import threading
 from datetime import timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from support.boards import board_fleet, filled_pool
@@ -109,6 +111,41 @@ def test_an_aggregator_that_does_not_answer_is_told_in_one_sentence(command):
         "http://127.0.0.1:1: the aggregator does not answer: connection refused "
         "(PACEWATCH_AGGREGATOR_URL names it, pacewatch up starts one)"
     )
+
+
+@pytest.fixture
+def stranger():
+    """Answers every question with the bytes that it is given; gives its address and a way to."""
+    told = [b""]
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(told[0])
+
+        def log_message(self, *_):
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}", lambda body: told.__setitem__(0, body)
+        server.shutdown()
+        thread.join()
+
+
+@pytest.mark.parametrize("command", [("board",), ("status",), ("incidents",), ("evidence", "a/b")])
+def test_whatever_else_answers_is_told_to_be_no_aggregator(stranger, command):
+    address, tell = stranger
+    for body in (b"<html>", b"[]", b"null", b"{}", b'{"a":"\xe9"}', b"[" * 100_000):
+        tell(body)
+        found = run(address, *command)
+        assert found.exit_code == 1
+        assert type(found.exception) is PacewatchError
+        assert str(found.exception).startswith(
+            f"{address}: this is no aggregator: its answer is no"
+        )
 
 
 @pytest.mark.parametrize(
