@@ -1,7 +1,7 @@
 """Thresholds from a fleet's own quiet weeks and its budget of false pages. Pure.
 
-A replay of quiet weeks whose charts never alarm leaves the peaks that each chart reached between
-two moments at 0, as shares of its threshold. High peaks of a CUSUM thin out exponentially, so the
+A replay of quiet weeks whose charts never alarm leaves the highest share of a threshold that the
+charts of each endpoint reached each day. High peaks of a CUSUM thin out exponentially, so the
 share that only as many exceed as the budget allows follows from those of the weeks, even where
 the weeks are too few to have shown it.
 """

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from aggregator.backtest.replay import Replay
     from aggregator.fleet_file import Orders
+    from pacewatch.cli.backtest_screen import Played
 
 
 def add_to(app: typer.Typer) -> None:
@@ -20,12 +21,15 @@ def add_to(app: typer.Typer) -> None:
 
 def backtest(
     since: Annotated[
-        str, typer.Option(help="From when on: 30d, 12h, 2026-12-01, or a moment of RFC 3339.")
-    ] = "30d",
+        str | None,
+        typer.Option(help="From when on: 30d (default), 12h, 2026-12-01, or a moment of RFC 3339."),
+    ] = None,
     synthetic: Annotated[
         bool, typer.Option("--synthetic", help="Over generated histories; no store is needed.")
     ] = False,
-    seed: Annotated[int, typer.Option(min=0, help="Of the generated histories.")] = 1000,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Of the generated histories (default: 1000).")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Say what would have been paged, and when, had today's rules judged what is stored.
@@ -33,9 +37,17 @@ def backtest(
     Simpler rules stand beside it. It needs the centre's environment and changes nothing.
     """
     from pacewatch.cli import backtest_screen, render
+    from pacewatch.words.errors import SettingsError
 
+    if synthetic and since is not None:
+        raise SettingsError(["--since: generated histories have no dates (not with --synthetic)"])
+    if not synthetic and seed is not None:
+        raise SettingsError(["--seed: stored history has none (only with --synthetic)"])
     with render.progress() as tell:
-        told = _generated(seed, tell) if synthetic else _stored(since, tell)
+        if synthetic:
+            told = _generated(1000 if seed is None else seed, tell)
+        else:
+            told = _stored(since or "30d", tell)
     if as_json:
         render.show_json(told)
     elif synthetic:
@@ -69,13 +81,15 @@ def _stored(since: str, tell: "Callable[[str], None]") -> dict[str, Any]:
     now = datetime.now(UTC)
     faults: list[str] = []
     begin = moment_of(since, now, "--since", faults)
+    if begin > now:
+        faults.append(f'--since: "{since}" is still to come')
     if faults:
         raise SettingsError(faults)
     orders = orders_of(load_fleet(config_path(os.environ), os.environ))
     with db.connect(read_database_url()) as connection:
         db.require_store(connection, orders.fleet.simulated)
-        replay, runs = _play(connection, orders, begin, now, tell)
-    return backtest_screen.document(orders, replay, runs=runs, since=begin, until=now)
+        replay, played = _play(connection, orders, begin, now, tell)
+    return backtest_screen.document(orders, replay, played, since=begin, until=now)
 
 
 def _play(
@@ -84,21 +98,23 @@ def _play(
     since: datetime,
     until: datetime,
     tell: "Callable[[str], None]",
-) -> "tuple[Replay, int]":
-    """Return what the rules made of it, and how many runs lie in the time that is told of."""
+) -> "tuple[Replay, Played]":
+    """Return what the rules made of it, and which runs lie in the time that is told of."""
     from aggregator.backtest.replay import replay_of
     from aggregator.history import read_history
     from aggregator.quiet import LEARNT_DAYS, read_multiplier
     from aggregator.ruling import rules_of
+    from pacewatch.cli.backtest_screen import Played
 
     fleet = orders.fleet
     multiplier = read_multiplier(connection)
     rules = {e.id: rules_of(orders, e.id, multiplier) for e in fleet.endpoints}
-    replay, runs = replay_of(fleet.endpoints, rules), 0
+    replay, runs, first_at = replay_of(fleet.endpoints, rules), 0, None
     start = since - timedelta(seconds=LEARNT_DAYS * fleet.schedule.day_s)
     for told in read_history(connection, fleet, sorted(rules), start, until):
         at = datetime.fromtimestamp(told.evidence.at, UTC)
         replay.take(told.endpoint, told.evidence, told.received_at.timestamp())
-        runs += at >= since
+        if at >= since:
+            runs, first_at = runs + 1, first_at or at
         tell(f"{at:%Y-%m-%d %H:%M}, {runs:,} runs")
-    return replay, runs
+    return replay, Played(runs=runs, first_at=first_at)

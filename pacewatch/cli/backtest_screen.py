@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -30,12 +31,21 @@ _INCIDENTS = (
 _PLAIN = (
     Column(name="Simpler rule", gives_way=True),
     Column(name="Alarms", right=True),
-    Column(name="Days with one", right=True),
+    Column(name="Endpoint days with one", right=True),
 )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Played:
+    """The runs of the time that is told of."""
+
+    runs: int
+    first_at: datetime | None
+    """When the first of them was due; None: there are none."""
+
+
 def document(
-    orders: Orders, replay: Replay, *, runs: int, since: datetime, until: datetime
+    orders: Orders, replay: Replay, played: Played, *, since: datetime, until: datetime
 ) -> Document:
     """Return what would have been, from `since` on."""
     begin = since.timestamp()
@@ -46,7 +56,8 @@ def document(
         "simulated": orders.fleet.simulated,
         "endpoints": len(orders.fleet.endpoints),
         "regions": sorted(orders.fleet.regions),
-        "runs": runs,
+        "runs": played.runs,
+        "first_at": None if played.first_at is None else to_rfc3339(played.first_at),
         "incidents": incidents,
         "pages": sum(one["would"] == "page" for one in incidents),
         "plain": [_plain(rule, replay, begin) for rule in (THRESHOLD, REGIONS)],
@@ -85,11 +96,16 @@ def _moment(seconds: float) -> str:
     return to_rfc3339(datetime.fromtimestamp(int(seconds), UTC))
 
 
+def _minute(moment: str) -> str:
+    return moment[:16].replace("T", " ")
+
+
 def parts(told: Document) -> list[RenderableType]:
     """Return the screen of stored history."""
+    first = f" (the first of {_minute(told['first_at'])})" if told["first_at"] else ""
     head = (
-        f"{told['since'][:16].replace('T', ' ')} to {told['until'][:16].replace('T', ' ')}: "
-        f"{plural(told['runs'], 'run')} of {plural(told['endpoints'], 'endpoint')} "
+        f"{_minute(told['since'])} to {_minute(told['until'])}: "
+        f"{plural(told['runs'], 'run')}{first} of {plural(told['endpoints'], 'endpoint')} "
         f"from {plural(len(told['regions']), 'region')}, judged by today's rules"
     )
     if told["simulated"]:
@@ -107,7 +123,7 @@ def parts(told: Document) -> list[RenderableType]:
 
 def _cells(one: Mapping[str, Any]) -> tuple[str, ...]:
     return (
-        one["at"][:16].replace("T", " "),
+        _minute(one["at"]),
         one["would"],
         word_text(one["class"]),
         word_text(one["trouble"]),

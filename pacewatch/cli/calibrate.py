@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 ROOM_S = 120.0
 """How long a run that is on this host is waited for, seconds."""
 
-_SECONDS = typer.Option(1.0, min=0.1, max=20, help="How long each of the twelve plays streams.")
+_SECONDS = typer.Option(
+    None, min=0.1, max=20, help="How long each of the twelve plays streams (default: 1)."
+)
 _JUDGING = typer.Option(
     False, "--judging", help="Set the thresholds of judging by the fleet's own quiet time instead."
 )
@@ -30,17 +32,23 @@ def add_to(app: typer.Typer) -> None:
     app.command()(calibrate)
 
 
-def calibrate(seconds: float = _SECONDS, judging: bool = _JUDGING, as_json: bool = _JSON) -> None:
+def calibrate(
+    seconds: float | None = _SECONDS, judging: bool = _JUDGING, as_json: bool = _JSON
+) -> None:
     """Measure streams whose sends are known, on the loopback, and show how far off this host is.
 
     With --judging: replay the centre's stored quiet time, show how often it would have paged, and
     store what the thresholds are multiplied by, so that the budget of false pages holds.
     Exit code 0: within the limits. 1: over one, or it could not be done. 2: wrong use.
     """
+    from pacewatch.words.errors import SettingsError
+
+    if judging and seconds is not None:
+        raise SettingsError(["--seconds: stored history is replayed whole (not with --judging)"])
     if judging:
         _calibrate_judging(as_json=as_json)
     else:
-        _calibrate_host(seconds, as_json=as_json)
+        _calibrate_host(seconds or 1.0, as_json=as_json)
 
 
 def _calibrate_judging(*, as_json: bool) -> None:

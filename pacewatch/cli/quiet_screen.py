@@ -7,13 +7,14 @@ from rich.text import Text
 
 from aggregator.quiet import LEARNT_DAYS, LEAST_WEEKS, Calibration
 from pacewatch.cli.render import Column, table
+from pacewatch.words.slot import to_rfc3339
 from pacewatch.words.text import plural
 
 Document = dict[str, Any]
 
 _HIGHEST = (
     Column(name="Highest of the quiet days", gives_way=True),
-    Column(name="Day"),
+    Column(name="Day from (UTC)"),
     Column(name="Share of the threshold", right=True),
 )
 
@@ -29,7 +30,7 @@ def document(found: Calibration, *, before: float) -> Document:
         "multiplier_before": before,
         "multiplier": found.multiplier,
         "highest": [
-            {"endpoint": endpoint, "day": f"{day:%Y-%m-%d}", "share": share}
+            {"endpoint": endpoint, "day": to_rfc3339(day), "share": share}
             for endpoint, day, share in found.highest
         ],
     }
@@ -41,7 +42,10 @@ def parts(told: Document) -> list[RenderableType]:
         return [Text('No endpoint pages: [importance] names none as "page" (nothing is stored)')]
     found: list[RenderableType] = [Text(_head(told)), Text()]
     if told["highest"]:
-        rows = [(o["endpoint"], o["day"], f"{o['share']:.2f}") for o in told["highest"]]
+        rows = [
+            (o["endpoint"], o["day"][:16].replace("T", " "), f"{o['share']:.2f}")
+            for o in told["highest"]
+        ]
         found += [table(_HIGHEST, rows), Text()]
     found.append(Text(_verdict(told)))
     return found
@@ -52,9 +56,10 @@ def _head(told: Document) -> str:
     without = f", without {plural(left_out, 'day')} of real incidents" if left_out else ""
     days = plural(told["quiet_days"], "quiet day")
     endpoints = plural(len(told["endpoints"]), "endpoint")
+    pages = "1 false page" if (n := told["false_pages_a_month"]) == 1 else f"{n:g} false pages"
     return (
         f"{days} of {endpoints} of importance page{without}; "
-        f"allowed: {told['false_pages_a_month']:g} false pages a month over all of them"
+        f"allowed: {pages} a month over all of them"
     )
 
 
