@@ -21,6 +21,7 @@ STREAM_TIMEOUT_S = 120.0
 """How long the next piece of a long answer may take."""
 _WRONG_USE = frozenset({404, 422})
 """What is answered to a name that is not known, and to what no question can be."""
+_NOT_OURS = "its answer is none that one gives"
 
 
 def aggregator_url() -> str:
@@ -45,7 +46,7 @@ def get(path: str, asked: Mapping[str, Sequence[str]] | None = None) -> Any:
     """
     document = _ask("GET", path, params=dict(asked or {}))
     if "at" not in document:  # each of its documents tells its moment
-        raise _no_aggregator(aggregator_url(), "its answer is none that one gives")
+        raise _no_aggregator(aggregator_url(), _NOT_OURS)
     return document
 
 
@@ -94,8 +95,12 @@ def _ask(method: str, path: str, **told: Any) -> Any:
 
 
 @contextmanager
-def streamed(path: str, asked: Mapping[str, Sequence[str]]) -> Iterator[Iterator[bytes]]:
-    """Give the pieces of a long answer while they come. Raises as `get` does, also in between."""
+def streamed(
+    path: str, asked: Mapping[str, Sequence[str]], *, named: str
+) -> Iterator[Iterator[bytes]]:
+    """Give the pieces of a long answer while they come: a file of that name, as the aggregator
+    tells it. Raises as `get` does, also in between.
+    """
     url = aggregator_url()
     with (
         _translated(url),
@@ -105,6 +110,8 @@ def streamed(path: str, asked: Mapping[str, Sequence[str]]) -> Iterator[Iterator
         if answer.is_error:
             answer.read()
             _document(url, answer)
+        if f'filename="{named}"' not in answer.headers.get("content-disposition", ""):
+            raise _no_aggregator(url, _NOT_OURS)
         yield answer.iter_bytes()
 
 
@@ -132,7 +139,7 @@ def _document(url: str, answer: httpx2.Response) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise _no_aggregator(url, "its answer is not JSON") from error
     if not isinstance(document, dict):
-        raise _no_aggregator(url, "its answer is none that one gives")
+        raise _no_aggregator(url, _NOT_OURS)
     if answer.is_error:
         kind = SettingsError if answer.status_code in _WRONG_USE else PacewatchError
         raise kind(f"{url}: {document.get('detail', answer.reason_phrase)}")

@@ -13,7 +13,7 @@ from pacewatch.cli.choices import choice_of, metavar_of
 from pacewatch.words.slot import Load, from_rfc3339
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator
 
 Names = list[str] | None
 
@@ -73,6 +73,7 @@ def export(  # noqa: PLR0913 - its options
     """Write every request of a time, a line each, in the order of their slots."""
     from datetime import UTC
 
+    from pacewatch.cli import centre
     from pacewatch.words.errors import SettingsError
     from pacewatch.words.slot import to_rfc3339
 
@@ -96,14 +97,15 @@ def export(  # noqa: PLR0913 - its options
         "workload": workload or [],
         "load": [str(load)] if load else [],
     }
-    if output is None:
-        _write(asked, begin, end, sys.stdout.buffer)
-        return
-    try:
-        with output.open("wb") as file:
-            _write(asked, begin, end, file)
-    except OSError as error:
-        raise SettingsError(f"--output: {output}: {error.strerror}") from error
+    with centre.streamed("/api/export", asked, named=f"pacewatch.{form}") as pieces:
+        if output is None:
+            _write(pieces, begin, end, sys.stdout.buffer)
+            return
+        try:
+            with output.open("wb") as file:  # not before: an answer that is none leaves it alone
+                _write(pieces, begin, end, file)
+        except OSError as error:
+            raise SettingsError(f"--output: {output}: {error.strerror}") from error
 
 
 def moment_of(text: str, now: datetime, name: str, faults: list[str]) -> datetime:
@@ -119,12 +121,10 @@ def moment_of(text: str, now: datetime, name: str, faults: list[str]) -> datetim
         return now
 
 
-def _write(
-    asked: "Mapping[str, Sequence[str]]", begin: datetime, end: datetime, file: IO[bytes]
-) -> None:
-    from pacewatch.cli import centre, render
+def _write(pieces: "Iterator[bytes]", begin: datetime, end: datetime, file: IO[bytes]) -> None:
+    from pacewatch.cli import render
 
-    with render.progress() as tell, centre.streamed("/api/export", asked) as pieces:
+    with render.progress() as tell:
         size, reached = 0, begin
         for piece in pieces:
             file.write(piece)

@@ -148,6 +148,24 @@ def test_whatever_else_answers_is_told_to_be_no_aggregator(stranger, command):
         )
 
 
+def test_an_export_of_whatever_else_answers_writes_nothing_and_leaves_the_file_alone(
+    stranger, tmp_path
+):
+    address, tell = stranger
+    kept = tmp_path / "kept.jsonl"
+    kept.write_bytes(b"a year of runs")
+    for body in (b"<html>", b'{"at":"2026-12-01T12:00:00Z"}', b""):
+        tell(body)
+        for words in (("export",), ("export", "--output", str(kept))):
+            found = run(address, *words)
+            assert (found.exit_code, found.stdout) == (1, "")
+            assert type(found.exception) is PacewatchError
+            assert str(found.exception) == (
+                f"{address}: this is no aggregator: its answer is none that one gives"
+            )
+    assert kept.read_bytes() == b"a year of runs"
+
+
 @pytest.mark.parametrize(
     ("address", "sentence"),
     [
