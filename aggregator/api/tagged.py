@@ -14,13 +14,14 @@ UNCHANGED: dict[int | str, dict[str, Any]] = {
 
 def tagged(request: Request, document: dict[str, Any]) -> Response:
     """Return the document as JSON, what is no number as null, with a tag of all its members but the
-    moment `at`, where it has one; 304 to who has it.
+    moment `at`, where it has one; 304 to who has it, or asks with `*` whether there is any.
     """
     at = document.pop("at", None)
     text = to_json(document, inf_nan_mode="null")
     tag = f'W/"{hashlib.sha256(text).hexdigest()[:32]}"'
     headers = {"ETag": tag, "Cache-Control": "no-cache"}
-    if tag in request.headers.get("if-none-match", ""):
+    had = request.headers.get("if-none-match", "")
+    if tag in had or had.strip() == "*":
         return Response(status_code=304, headers=headers)
     body = text if at is None else b'{"at":%b,%b' % (to_json(at), text[1:])
     return Response(body, headers=headers, media_type="application/json")

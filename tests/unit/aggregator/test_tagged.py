@@ -33,3 +33,11 @@ def test_a_tag_is_of_all_but_the_moment():
     later = {**DOCUMENT, "at": "2026-12-02T12:00:30Z"}
     assert tagged(asked(first), dict(later)).status_code == 304
     assert tagged(asked(first), {**later, "ttft_s": 2e-05}).status_code == 200
+
+
+@pytest.mark.parametrize(("had", "status"), [("*", 304), (" * ", 304), ('W/"*"', 200), ("", 200)])
+def test_a_star_stands_for_whatever_document_there_is(had, status):
+    answer = tagged(asked(had), dict(DOCUMENT))
+
+    assert answer.status_code == status
+    assert (answer.body == b"") is (status == 304)
