@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from datetime import datetime
 
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI
 
 from aggregator.api import (
     board,
@@ -24,6 +24,7 @@ from aggregator.api import (
     workers,
 )
 from aggregator.api.centre import AtCentre, Centre, utc_now
+from aggregator.api.known_query import only_known
 from aggregator.api.problems import PROBLEMS, Problem, add_problems
 from aggregator.db import Pool, missing_migrations, translated
 from pacewatch import __version__
@@ -38,6 +39,7 @@ def create_app(pool: Pool, fleet: Fleet, *, clock: Callable[[], datetime] = utc_
         docs_url=None,
         redoc_url=None,
         responses=PROBLEMS,
+        dependencies=[Depends(only_known)],
     )
     app.state.centre = Centre(pool=pool, fleet=fleet, clock=clock)
     add_problems(app)

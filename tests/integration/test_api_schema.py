@@ -55,3 +55,22 @@ def test_every_answer_is_one_that_is_described(client, method, path, mode):
         )
 
     ask()
+
+
+def test_a_misspelt_filter_is_refused_with_those_that_the_description_has(client):
+    found = 0
+    for path, methods in DESCRIBED["paths"].items():
+        for method, told in methods.items():
+            names = sorted(x["name"] for x in told.get("parameters", ()) if x["in"] == "query")
+            known = client.request(method, path, params=dict.fromkeys(names, ""))
+            assert "unknown (allowed" not in known.text
+            if path.startswith("/api/"):
+                wrong = client.request(method, path, params={"modle": "gpt-oss-120b"})
+                assert (wrong.status_code, wrong.headers["content-type"]) == (
+                    422,
+                    "application/problem+json",
+                )
+                allowed = ", ".join(names) or "none"
+                assert wrong.json()["detail"] == f"query.modle: unknown (allowed: {allowed})"
+                found += 1
+    assert found > 10
