@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Path, Query, Response
+from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -12,6 +12,7 @@ from aggregator.api.body import body_of, described_by
 from aggregator.api.centre import AtCentre, InTransaction, granted
 from aggregator.api.judgement_documents import silence_document
 from aggregator.api.problems import Problem
+from aggregator.api.tagged import UNCHANGED, tagged
 from aggregator.regions import Grant, Scope
 from aggregator.rows import is_simulated, one_moment, read_store
 from pacewatch.words.slot import to_rfc3339
@@ -39,13 +40,17 @@ class AskedSilence(BaseModel):
     by: Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f]{0,100}$")] = ""
 
 
-@router.get("", response_class=JSONResponse)
+@router.get("", response_class=JSONResponse, responses=UNCHANGED)
 def list_silences(
+    request: Request,
     centre: AtCentre,
     *,
     ended: Annotated[bool, Query(description="With those that ended.")] = False,
 ) -> Response:
-    """Return the silences that hold, the latest first."""
+    """Return the silences that hold, the latest first.
+
+    With `If-None-Match` of an unchanged list: 304.
+    """
     now = centre.clock()
     with one_moment(centre.pool) as connection:
         store = read_store(connection)
@@ -55,7 +60,7 @@ def list_silences(
         "simulated": is_simulated(store, centre.fleet),
         "silences": [silence_document(one, now) for one in found],
     }
-    return JSONResponse(document, headers={"Cache-Control": "no-cache"})
+    return tagged(request, document)
 
 
 @router.post(

@@ -74,3 +74,13 @@ def test_a_misspelt_filter_is_refused_with_those_that_the_description_has(client
                 assert wrong.json()["detail"] == f"query.modle: unknown (allowed: {allowed})"
                 found += 1
     assert found > 10
+
+
+def test_every_list_has_a_tag_that_spares_sending_it_again(client):
+    lists = [path for path in DESCRIBED["paths"] if path.startswith("/api/") and "{" not in path]
+    for path in set(lists) - {"/api/export"}:
+        query = {"endpoint": "own/gpt-oss-120b@fp8#lab"} if path == "/api/evidence" else {}
+        tag = client.get(path, params=query).headers["etag"]
+
+        again = client.get(path, params=query, headers={"If-None-Match": tag})
+        assert (again.status_code, again.content) == (304, b""), path
