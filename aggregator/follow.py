@@ -20,7 +20,7 @@ from aggregator.incident_rows import SLOW, Incidents, Open
 from aggregator.sorting import Sorted
 from aggregator.verdicts import Interval, ratio
 from pacewatch.words.endpoint import Endpoint, Importance
-from pacewatch.words.verdict import Blame, Trouble
+from pacewatch.words.verdict import UNUSUAL_ENDS, Blame, Trouble, UnusualEnd
 
 SORTED_WITHIN_S = 6 * 3600
 """An incident's class may still change for so long after it was confirmed, or after the latest
@@ -167,7 +167,7 @@ class _Following:
         if own.is_shared:
             self.incidents.event(own.id, "left", f"{self.id}: part of incident {home_id}")
         else:
-            self.incidents.close(own.id, f"part of incident {home_id}", unusual="part")
+            self.incidents.close(own.id, f"part of incident {home_id}", unusual=UnusualEnd.PART)
 
     def _sort(self, own: Open, met: Met) -> None:
         """Sort an incident anew, as evidence comes in."""
@@ -183,7 +183,7 @@ class _Following:
             )
             self.incidents.run("move_members", incident=own.id, into=home.id)
             self._widen(home, met)
-            self.incidents.close(own.id, f"part of incident {home.id}", unusual="part")
+            self.incidents.close(own.id, f"part of incident {home.id}", unusual=UnusualEnd.PART)
             return
         self.incidents.run("classify_incident", incident=own.id, **it.columns())
         self.incidents.event(own.id, "class", telling.why(it.found))
@@ -226,7 +226,9 @@ class _Following:
         """Take the endpoint out of a suspicion that turned out to be part of an incident."""
         self.incidents.run("drop_member", incident=suspected.id, endpoint=self.id)
         if not suspected.is_shared:
-            self.incidents.close(suspected.id, f"part of incident {home.id}", unusual="part")
+            self.incidents.close(
+                suspected.id, f"part of incident {home.id}", unusual=UnusualEnd.PART
+            )
 
     def _suspect(self, met: Met) -> int:
         """Return the incident that a suspicion belongs to; makes one where there is none."""
@@ -263,15 +265,17 @@ class _Following:
         if is_accepted and one.is_confirmed and self._has_eased(one.id):
             if not self.case.accepted:
                 self.incidents.event(one.id, "accepted", "it lasted: the level of now is the usual")
-            self.incidents.close(one.id, "its level is the usual one now", unusual="accepted")
+            accepted = UnusualEnd.ACCEPTED
+            self.incidents.close(one.id, UNUSUAL_ENDS[accepted], unusual=accepted)
 
-    def _eased(self, one: Open) -> tuple[str, str | None]:
+    def _eased(self, one: Open) -> tuple[str, UnusualEnd | None]:
         """Return why an incident eases, and what is unusual about that."""
         watch = self.case.watch
         if one.region and one.region not in watch.rules.regions:
-            return f"{one.region} is not probed from any more", "left"
+            return f"{one.region} is not probed from any more", UnusualEnd.LEFT
         if missed := away.missed(watch):
-            return telling.unheard(missed, self.case.paused, is_all=not watch.heard), "unheard"
+            why = telling.unheard(missed, self.case.paused, is_all=not watch.heard)
+            return why, UnusualEnd.UNHEARD
         return "as usual again", None
 
     def _has_eased(self, incident: int) -> bool:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from aggregator.incident_texts import (
+    eased_text,
     lasted_text,
     state_of,
     times_text,
@@ -12,7 +13,7 @@ from aggregator.incident_texts import (
     tone_of,
 )
 from aggregator.incident_views import ConfirmingRun, Incident, Part, WholeIncident
-from aggregator.page import Moment, moment_of
+from aggregator.page import Moment
 from aggregator.places import endpoint_address, incident_address, run_address
 from aggregator.request_facts import Fact
 from aggregator.tones import Remark, Tone
@@ -152,8 +153,8 @@ def _notice(one: Incident, now: datetime) -> Remark:
         "suspected": "Suspected; confirming probes are on their way, and nobody has been told.",
         "cleared": "It was a suspicion, and the confirming probes found everything as usual.",
         "unconfirmed": "It was a suspicion that the confirming probes could not confirm or clear.",
-        "eased": f"As usual again, after {lasted}; it closes when that has lasted.",
-        "closed": f"Closed. It went on for {lasted}.",
+        "eased": f"Eased after {lasted}: {eased_text(one)}; it closes when that has lasted.",
+        "closed": f"Closed: {eased_text(one)}. It went on for {lasted}.",
     }
     if one.state != "confirmed":
         return Remark(tone=Tone.QUIET, text=told[one.state])
@@ -173,7 +174,7 @@ def _facts(one: Incident) -> Iterator[Fact]:
         ("suspected", one.opened_at),
         ("confirmed", one.confirmed_at),
         ("acknowledged", one.acknowledged_at),
-        ("as usual again", one.eased_at),
+        ("eased", one.eased_at),
         ("ended", one.ended_at),
     ):
         if moment is not None:
@@ -190,7 +191,7 @@ def _part(part: Part, now: datetime) -> PartLine:
         else TROUBLE_MEANINGS[trouble],
         times=times_text(part),
         since=_ago(part.since, now),
-        eased=None if part.eased_at is None else moment_of(part.eased_at, now),
+        eased=None if part.eased_at is None else _ago(part.eased_at, now),
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from aggregator.db import Connection, queries
 from pacewatch.words.endpoint import Importance
-from pacewatch.words.verdict import Blame, Trouble
+from pacewatch.words.verdict import Blame, Trouble, UnusualEnd
 
 INCIDENT_LOCK = 8_420_005
 """Key of the advisory lock of those who write incidents; taken after an endpoint's judgement."""
@@ -87,12 +87,14 @@ class Incidents:
         """Add a line to an incident's timeline."""
         self.run("insert_event", incident=incident, at=at or self.now, kind=kind, text=text)
 
-    def close(self, incident: int, why: str, *, unusual: str | None = None) -> None:
-        """End an incident; what is unusual about that is as `incident.unusual_end` has it."""
+    def close(self, incident: int, why: str, *, unusual: UnusualEnd | None = None) -> None:
+        """End an incident."""
         self.run("close_incident", incident=incident, unusual=unusual)
         self.event(incident, "closed", why)
 
-    def settle(self, incident: int, state: str, why: str, *, unusual: str | None = None) -> None:
+    def settle(
+        self, incident: int, state: str, why: str, *, unusual: UnusualEnd | None = None
+    ) -> None:
         """Ease an incident whose endpoints are as usual, or end it so where only suspected."""
         if self.rows("ease_incident", incident=incident, unusual=unusual):
             self.event(incident, "eased", why)

@@ -5,7 +5,7 @@ from datetime import datetime
 from aggregator.incident_views import Incident, Part
 from aggregator.tones import Tone
 from pacewatch.words.text import UNKNOWN, age_text, ago_text, plural, than_usual_text
-from pacewatch.words.verdict import SLOW_FIGURES, TROUBLE_MEANINGS, Blame
+from pacewatch.words.verdict import SLOW_FIGURES, TROUBLE_MEANINGS, UNUSUAL_ENDS, Blame
 
 
 def title_of(one: Incident) -> str:
@@ -38,12 +38,19 @@ def state_of(one: Incident, now: datetime) -> str:
     """Return how it stands, in a few words."""
     if one.ended_at is not None:
         return f"{one.state} {ago_text(one.ended_at, now)}"
-    if one.state == "eased":
-        return f"as usual again for {age_text(one.eased_at, now)}"
+    if one.state == "eased" and one.eased_at is not None:
+        if one.unusual_end is None:
+            return f"as usual again for {age_text(one.eased_at, now)}"
+        return f"eased {ago_text(one.eased_at, now)}: {eased_text(one)}"
     if one.state == "suspected":
         return "suspected: confirming probes are on their way"
     held = ", acknowledged" if one.acknowledged_at is not None else ""
     return f"open{held}"
+
+
+def eased_text(one: Incident) -> str:
+    """Return how it eased."""
+    return "as usual again" if one.unusual_end is None else UNUSUAL_ENDS[one.unusual_end]
 
 
 def tone_of(one: Incident) -> Tone:

@@ -10,7 +10,7 @@ from psycopg.rows import class_row, dict_row
 
 from aggregator.db import Connection, queries
 from pacewatch.words.endpoint import Importance
-from pacewatch.words.verdict import PAGING, Blame, Trouble
+from pacewatch.words.verdict import PAGING, Blame, Trouble, UnusualEnd
 
 OPEN = ("confirmed", "eased")
 """States of an incident that is open."""
@@ -58,6 +58,8 @@ class Incident:
     eased_at: datetime | None
     ended_at: datetime | None
     acknowledged_at: datetime | None
+    unusual_end: UnusualEnd | None
+    """How it eased or ended; None: by being as usual again, or not at all."""
     speaks_for: Sequence[str]
     speaks_against: Sequence[str]
     parts: tuple[Part, ...]
@@ -182,6 +184,7 @@ def _incident(row: dict[str, Any], parts: Iterable[Part]) -> Incident:
         "trouble": Trouble(row["trouble"]),
         "blame": Blame(row["blame"]),
         "importance": Importance(row["importance"]),
+        "unusual_end": UnusualEnd(row["unusual_end"]) if row["unusual_end"] else None,
     }
     return Incident(**(row | words), parts=tuple(parts))
 

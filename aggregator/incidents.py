@@ -6,17 +6,12 @@ from datetime import datetime, timedelta
 from aggregator.db import Connection
 from aggregator.detect.away import FORGOTTEN_AFTER_S
 from aggregator.incident_rows import Incidents
+from pacewatch.words.verdict import UNUSUAL_ENDS, UnusualEnd
 
 EASE_LASTS_S = FORGOTTEN_AFTER_S
 """An ease must last for so long before an incident closes, in seconds of a whole day."""
 
 _LEFT = "its endpoints are no longer probed"
-_ENDS = {
-    None: "as usual for long enough",
-    "left": "no longer probed",
-    "unheard": "nothing is heard of it any more",
-}
-"""How what has eased closes, by what was unusual about that."""
 
 
 def acknowledge(connection: Connection, incident_id: int, now: datetime, by: str = "") -> bool:
@@ -50,6 +45,8 @@ def close_lasting(connection: Connection, endpoints: Set[str], day_s: float, now
         incidents.lock()
         left = incidents.rows("ease_others", endpoints=sorted(endpoints))
         for incident in sorted({row["incident_id"] for row in left}):
-            incidents.settle(incident, "unconfirmed", _LEFT, unusual="left")
+            incidents.settle(incident, "unconfirmed", _LEFT, unusual=UnusualEnd.LEFT)
         for row in incidents.rows("find_lasting", before=now - lasts):
-            incidents.close(row["incident_id"], _ENDS[row["unusual_end"]])
+            unusual = row["unusual_end"]
+            why = UNUSUAL_ENDS[UnusualEnd(unusual)] if unusual else "as usual for long enough"
+            incidents.close(row["incident_id"], why)

@@ -1,16 +1,17 @@
 """Our own workers under suspicion: a calibration over its limit, or flags on their latest runs.
 
 Either opens an incident of class `prober` of the worker's region by itself, which eases when
-neither holds any more.
+neither holds any more, or nothing is heard of the region.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from datetime import datetime, timedelta
 
 from aggregator.db import Connection, queries
 from aggregator.fleet_file import Orders
 from aggregator.incident_rows import Incidents
 from pacewatch.words.endpoint import Importance
+from pacewatch.words.verdict import UnusualEnd
 
 Worker = tuple[str, str]
 """Region and id."""
@@ -18,8 +19,8 @@ Worker = tuple[str, str]
 
 def find_doubted(connection: Connection, orders: Orders, now: datetime) -> frozenset[str]:
     """Return the regions that have a worker whose own calibration is over its limit."""
-    fresh_since = now - timedelta(seconds=orders.fleet.schedule.fresh_s)
-    rows = connection.execute(queries("judge")["find_doubted"], {"fresh_since": fresh_since})
+    since = {"fresh_since": _fresh_since(orders, now)}
+    rows = connection.execute(queries("judge")["find_doubted"], since)
     return frozenset(row["region"] for row in rows if row["region"] in orders.fleet.regions)
 
 
@@ -48,9 +49,12 @@ def follow_probers(
         ) | dict.fromkeys(doubted, "a worker's own calibration is over its limit")
         for region, why in sorted(found.items()):
             _stand(incidents, orders, region, why, held.get(region))
+        heard = _heard(connection, orders, now)
         for region in sorted(held.keys() - found.keys()):
-            if incidents.rows("ease_of_probers", incident=held[region]["incident_id"]):
-                incidents.event(held[region]["incident_id"], "eased", "its timings are exact again")
+            why, unusual = _eased(region, orders, heard)
+            incident = held[region]["incident_id"]
+            if incidents.rows("ease_of_probers", incident=incident, unusual=unusual):
+                incidents.event(incident, "eased", why)
 
 
 def _stand(
@@ -71,6 +75,26 @@ def _stand(
     elif held["state"] == "eased":
         incidents.run("reopen_incident", incident=held["incident_id"])
         incidents.event(int(str(held["incident_id"])), "again", told)
+
+
+def _eased(region: str, orders: Orders, heard: Set[str]) -> tuple[str, UnusualEnd | None]:
+    """Return why a region's workers are no longer in doubt, and what is unusual about that."""
+    if region not in orders.fleet.regions:
+        return f"{region} is not probed from any more", UnusualEnd.LEFT
+    if region not in heard:
+        return f"nothing is heard from {region} any more", UnusualEnd.UNHEARD
+    return "its timings are exact again", None
+
+
+def _heard(connection: Connection, orders: Orders, now: datetime) -> frozenset[str]:
+    """Return the regions that have a worker that lives."""
+    rows = connection.execute(queries("judge")["find_heard"])
+    since = _fresh_since(orders, now)
+    return frozenset(row["region"] for row in rows if row["last_seen_at"] > since)
+
+
+def _fresh_since(orders: Orders, now: datetime) -> datetime:
+    return now - timedelta(seconds=orders.fleet.schedule.fresh_s)
 
 
 def _workers_of(connection: Connection, regions: Iterable[str]) -> list[Worker]:

@@ -62,6 +62,7 @@ def incident_document(one: Incident) -> Document:
         "eased_at": moment(one.eased_at),
         "ended_at": moment(one.ended_at),
         "acknowledged_at": moment(one.acknowledged_at),
+        "unusual_end": one.unusual_end,
         "endpoints": [_part(part) for part in one.parts],
         "page": incident_address(one.incident_id),
     }

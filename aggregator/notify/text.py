@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from aggregator.incident_texts import subject_of
+from aggregator.incident_texts import eased_text, subject_of
 from aggregator.incident_views import Incident, Part
 from aggregator.notify.grade import GRADE_MEANINGS, Grade, Kind
 from pacewatch.words.verdict import BLAME_MEANINGS, SLOW_FIGURES, Blame, Trouble
@@ -69,7 +69,7 @@ def message_of(  # noqa: PLR0913 - what is told, when, and from where
         *_news(kind, news),
         *_now(incident, kind, now),
         f"Class: {incident.blame}: {BLAME_MEANINGS[incident.blame]}",
-        *_parts(incident, kind),
+        *_parts(incident, kind, now),
         *_evidence("Speaks for it", incident.speaks_for),
         *_evidence("Speaks against it", incident.speaks_against),
         *_late(now, made_at),
@@ -150,17 +150,24 @@ def _now(incident: Incident, kind: Kind, now: datetime) -> list[str]:
     if incident.ended_at is not None:
         return [f"By now: over since {_moment(incident.eased_at or incident.ended_at, now)}"]
     if incident.eased_at is not None:
-        return [f"By now: as usual since {_moment(incident.eased_at, now)}, which must last"]
+        since = _moment(incident.eased_at, now)
+        if incident.unusual_end is not None:
+            return [f"By now: eased at {since}: {eased_text(incident)}"]
+        return [f"By now: as usual since {since}, which must last"]
     return []
 
 
-def _parts(incident: Incident, kind: Kind) -> list[str]:
+def _parts(incident: Incident, kind: Kind, now: datetime) -> list[str]:
     """Return a line an endpoint, where there are several, or several troubles."""
     if kind is Kind.CLOSED or len(incident.parts) < 2:
         return []
     lines = [
         f"- {one.endpoint}: "
-        + (_ENDED[Trouble(one.trouble)] if one.eased_at else _trouble(one.trouble, _slower(one)))
+        + (
+            f"eased at {_moment(one.eased_at, now)}"
+            if one.eased_at
+            else _trouble(one.trouble, _slower(one))
+        )
         for one in incident.parts[:MOST_ENDPOINTS]
     ]
     left = len(incident.parts) - MOST_ENDPOINTS

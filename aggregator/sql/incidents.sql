@@ -159,7 +159,7 @@ values ('', %(region)s, 'timing', 'prober', 'confirmed', %(importance)s, %(simul
 returning incident_id
 
 -- name: ease_of_probers
-update incident set state = 'eased', eased_at = %(now)s
+update incident set state = 'eased', eased_at = %(now)s, unusual_end = %(unusual)s
 where incident_id = %(incident)s and state = 'confirmed' and not exists (
     select from incident_endpoint
     where incident_endpoint.incident_id = incident.incident_id

@@ -27,7 +27,8 @@ order by endpoint, region
 -- name: select_incidents
 -- a page of them, the latest first
 select incident_id, provider, region, trouble, class as blame, state, importance, simulated, since,
-       opened_at, confirmed_at, eased_at, ended_at, acknowledged_at, speaks_for, speaks_against
+       opened_at, confirmed_at, eased_at, ended_at, acknowledged_at, unusual_end,
+       speaks_for, speaks_against
 from incident
 where incident_id < %(before)s
   and (%(states)s::text[] = '{}' or state = any(%(states)s))
@@ -39,7 +40,8 @@ limit %(limit)s
 
 -- name: select_these_incidents
 select incident_id, provider, region, trouble, class as blame, state, importance, simulated, since,
-       opened_at, confirmed_at, eased_at, ended_at, acknowledged_at, speaks_for, speaks_against
+       opened_at, confirmed_at, eased_at, ended_at, acknowledged_at, unusual_end,
+       speaks_for, speaks_against
 from incident
 where incident_id = any(%(incidents)s::bigint[])
 order by incident_id

@@ -12,7 +12,7 @@ from pacewatch.cli.render import Cell, Column, as_text, table
 from pacewatch.words.outcome import outcome_text
 from pacewatch.words.slot import from_rfc3339
 from pacewatch.words.text import UNKNOWN, age_text, ago_text, seconds_text, speed_text, word_text
-from pacewatch.words.verdict import BLAME_MEANINGS, Blame
+from pacewatch.words.verdict import BLAME_MEANINGS, UNUSUAL_ENDS, Blame, UnusualEnd
 
 Document = dict[str, Any]
 
@@ -104,6 +104,8 @@ def state_text(one: Document) -> Text:
     if one["state"] == "confirmed":
         held = ", acknowledged" if one["acknowledged_at"] else ""
         return Text(f"open{held}", style="bold red" if one["pages"] else "yellow")
+    if one["state"] == "eased" and one["unusual_end"] is not None:
+        return Text(UNUSUAL_ENDS[UnusualEnd(one["unusual_end"])], style="dim")
     return Text("as usual again" if one["state"] == "eased" else one["state"], style="dim")
 
 

@@ -78,6 +78,23 @@ TROUBLE_MEANINGS: dict[Trouble, str] = {
 }
 
 
+class UnusualEnd(StrEnum):
+    """How an incident eased or ended other than by being as usual again."""
+
+    PART = "part"
+    ACCEPTED = "accepted"
+    LEFT = "left"
+    UNHEARD = "unheard"
+
+
+UNUSUAL_ENDS: dict[UnusualEnd, str] = {
+    UnusualEnd.PART: "part of another incident",
+    UnusualEnd.ACCEPTED: "its level is the usual one now",
+    UnusualEnd.LEFT: "no longer probed",
+    UnusualEnd.UNHEARD: "nothing was heard of it any more",
+}
+
+
 SLOW_FIGURES: dict[Trouble, str] = {
     Trouble.FIRST_TOKEN: "first token",
     Trouble.OUTPUT_SPEED: "output",

@@ -59,6 +59,32 @@ def test_an_incidents_page_says_what_how_much_since_when_and_whose_fault(client,
     assert "Simulated." in text
 
 
+def test_what_is_heard_no_more_is_nowhere_told_to_be_as_usual(pool):
+    eased = NOON - timedelta(minutes=7)
+    fields = {"state": "eased", "eased_at": eased, "unusual_end": "unheard"}
+    made = Made(fields=fields, endpoints=[{"endpoint": "groq/gpt-oss-120b", "eased_at": eased}])
+    with pool.connection() as connection:
+        number = add_incident(connection, made, NOON)
+    client = client_at(pool)
+    shown, _ = words(client, f"/incidents/{number}")
+    listed, _ = words(client, "/incidents")
+    document = client.get(f"/api/incidents/{number}").json()
+    with pool.connection() as connection:
+        connection.execute("update incident set state = 'closed' where incident_id = %s", (number,))
+        connection.commit()
+        closed, _ = words(client, f"/incidents/{number}")
+        for table in ("incident_endpoint", "incident"):
+            connection.execute(f"delete from {table} where incident_id = %s", (number,))
+
+    why = "nothing was heard of it any more"
+    assert f"Eased after 53 min: {why}; it closes when that has lasted." in shown
+    assert "eased 7 min ago" in shown
+    assert f"eased 7 min ago: {why}" in listed
+    assert f"Closed: {why}. It went on for 53 min." in closed
+    assert "as usual" not in shown + closed
+    assert document["unusual_end"] == "unheard"
+
+
 def test_the_list_has_the_open_ones_first_and_then_the_past_ones(client, ids):
     text, source = words(client, "/incidents")
 

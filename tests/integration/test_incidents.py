@@ -131,12 +131,12 @@ def other_end(court, incident):
         (
             regions_are("eu-west", "us-east"),
             "nothing is heard from us-east any more; as usual elsewhere",
-            "nothing is heard of it any more",
+            "nothing was heard of it any more",
         ),
         (
             regions_are("us-east", paused=True),
             "us-east is paused; as usual elsewhere",
-            "nothing is heard of it any more",
+            "nothing was heard of it any more",
         ),
         (regions_are(), "us-east is not probed from any more", "no longer probed"),
     ],
@@ -397,6 +397,37 @@ def test_a_worker_over_its_own_limit_is_an_incident_of_our_prober_alone(court):
     court.judge(court.now)
     court.judge(court.now + 121 * SECOND)
     assert events(court) == ["confirmed", "eased", "again", "eased", "closed"]
+
+
+@pytest.mark.parametrize(
+    ("regions", "unusual", "eased", "closed"),
+    [
+        (
+            ("eu-west", "us-east"),
+            "unheard",
+            "nothing is heard from eu-west any more",
+            "nothing was heard of it any more",
+        ),
+        (("us-east",), "left", "eu-west is not probed from any more", "no longer probed"),
+    ],
+    ids=["silent", "left"],
+)
+def test_workers_that_are_heard_no_more_are_not_told_to_be_exact_again(
+    court, regions, unusual, eased, closed
+):
+    court.judge(court.now)
+    over_limit(court, "arrival_p99_s")
+    court.judge(court.now)
+    fleet = judged_fleet(endpoints=MANY, regions=regions)
+    court.orders, court.heard = orders_of(fleet), ["us-east"]
+    court.judge(court.now + 95 * SECOND)
+    (incident,) = incidents(court)
+    assert (incident["state"], incident["unusual_end"]) == ("eased", unusual)
+
+    court.judge(court.now + 216 * SECOND)
+    told = court.rows("select text from incident_event order by event_id desc limit 2")
+    assert [row["text"] for row in told] == [closed, eased]
+    assert other_end(court, incident) == [closed]
 
 
 def test_flags_on_three_of_a_workers_latest_ten_runs_are_of_our_prober(court):

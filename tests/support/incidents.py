@@ -43,6 +43,7 @@ def make_incident(*parts, **rest):
         eased_at=None,
         ended_at=None,
         acknowledged_at=None,
+        unusual_end=None,
         speaks_for=("3 of 3 regions are slow", "5 of 6 confirming probes were slow"),
         speaks_against=("gpt-oss-120b at cerebras is as usual",),
         parts=parts or (make_part(),),

@@ -91,6 +91,19 @@ def test_one_incident_is_shown_whole(call, ids):
     assert ids["halved"] == document["incident"]
 
 
+def test_what_is_heard_no_more_is_not_told_to_be_as_usual(call, pool, ids):
+    with pool.connection() as connection:
+        connection.execute(
+            "update incident set state = 'eased', eased_at = %s, unusual_end = 'unheard'"
+            " where incident_id = %s",
+            (NOON, ids["halved"]),
+        )
+    found = call("incidents", "show", ids["halved"], COLUMNS="200")
+
+    assert "nothing was heard of it any more, 60 min" in found.output
+    assert "as usual again" not in found.output
+
+
 def test_an_incident_that_is_not_there_is_wrong_use(call):
     found = call("incidents", "show", 999_999)
 

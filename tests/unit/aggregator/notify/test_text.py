@@ -6,7 +6,7 @@ from support.incidents import HOUR, MINUTE, NOON, make_incident, make_part
 from aggregator.notify.grade import Grade, Kind
 from aggregator.notify.text import _ENDED, _NEXT, _PLAIN, message_of, trial_message
 from pacewatch.words.endpoint import Importance
-from pacewatch.words.verdict import SLOW_FIGURES, Blame, Trouble
+from pacewatch.words.verdict import SLOW_FIGURES, Blame, Trouble, UnusualEnd
 
 BOARD = "https://pacewatch.example"
 MANY = tuple(make_part(f"groq/model-{n}", ratio=1.6 + n / 10) for n in range(10))
@@ -25,6 +25,11 @@ MESSAGES = {
         make_incident(state="eased", eased_at=NOON - 5 * MINUTE),
         Kind.OPENED,
         {"made_at": NOON - 11 * MINUTE},
+    ),
+    "opened_late_and_unheard": (
+        make_incident(state="eased", eased_at=NOON - 5 * MINUTE, unusual_end=UnusualEnd.UNHEARD),
+        Kind.OPENED,
+        {},
     ),
     "opened_yesterday": (
         make_incident(since=NOON - 20 * HOUR, blame=Blame.MODEL, trouble=Trouble.GONE),
