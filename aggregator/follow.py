@@ -20,7 +20,7 @@ from aggregator.incident_rows import SLOW, Incidents, Open
 from aggregator.sorting import Sorted
 from aggregator.verdicts import Interval, ratio
 from pacewatch.words.endpoint import Endpoint, Importance
-from pacewatch.words.verdict import UNUSUAL_ENDS, Blame, Trouble, UnusualEnd
+from pacewatch.words.verdict import UNUSUAL_ENDS, Blame, Slowness, Trouble, UnusualEnd
 
 SORTED_WITHIN_S = 6 * 3600
 """An incident's class may still change for so long after it was confirmed, or after the latest
@@ -285,7 +285,7 @@ class _Following:
     def _member(self, incident: int, met: Met) -> None:
         found: Interval = (None, None, None)
         if met.trouble in (Trouble.FIRST_TOKEN, Trouble.OUTPUT_SPEED):
-            found = ratio(self.case.watch, met.region, met.trouble, met.since)
+            found = ratio(self.case.watch, met.region, Slowness(met.trouble), met.since)
         self.incidents.run(
             "upsert_member",
             incident=incident,

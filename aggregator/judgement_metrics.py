@@ -23,6 +23,8 @@ class VerdictRow:
     verdict: str
     ttft_ratio: float | None
     speed_ratio: float | None
+    end_to_end_ratio: float | None
+    under_load_ratio: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +88,8 @@ def add_judgement(
         over_all.note(labels, row)
         page.add("pacewatch_slowdown_ratio", labels, row.ttft_ratio, ',metric="first_token"')
         page.add("pacewatch_slowdown_ratio", labels, row.speed_ratio, ',metric="output_speed"')
+        page.add("pacewatch_slowdown_ratio", labels, row.end_to_end_ratio, ',metric="end_to_end"')
+        page.add("pacewatch_slowdown_ratio", labels, row.under_load_ratio, ',metric="under_load"')
     over_all.tell(page)
     in_regions.tell(page)
     for judged in rows.judged:

@@ -7,14 +7,14 @@ from aggregator.detect.scope import Attribution
 from aggregator.detect.standing import Met
 from aggregator.detect.watch import Watch
 from aggregator.verdicts import ratio
-from pacewatch.words.verdict import SLOW_FIGURES, TROUBLE_MEANINGS, Trouble
+from pacewatch.words.verdict import SLOW_FIGURES, TROUBLE_MEANINGS, Slowness, Trouble
 
 
 def told(endpoint: str, watch: Watch, met: Met) -> str:
     """Return what a trouble is, and how much."""
     where = f" from {met.region}" if met.region else ""
     is_timed = met.trouble in SLOW_FIGURES
-    found = ratio(watch, met.region, met.trouble, met.since)[0] if is_timed else None
+    found = ratio(watch, met.region, Slowness(met.trouble), met.since)[0] if is_timed else None
     if found is None:
         return f"{endpoint}{where}: {TROUBLE_MEANINGS[met.trouble]}"
     return f"{endpoint}{where}: {SLOW_FIGURES[met.trouble]} {found:.1f} times slower than usual"

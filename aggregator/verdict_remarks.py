@@ -4,8 +4,8 @@ from datetime import datetime
 
 from aggregator.tones import Remark, Tone
 from aggregator.verdict_views import Believed
-from pacewatch.words.text import age_text, than_usual_text, word_text
-from pacewatch.words.verdict import SLOWER_FROM, VERDICT_MEANINGS, Verdict
+from pacewatch.words.text import age_text, slower_figures, word_text
+from pacewatch.words.verdict import VERDICT_MEANINGS, Verdict
 
 TONES = {
     Verdict.OK: Tone.FINE,
@@ -20,14 +20,7 @@ TONES = {
 def verdict_remark(believed: Believed, now: datetime) -> Remark:
     """Return what is believed, for how long, and why."""
     verdict = Verdict(believed.verdict)
-    ratios = [
-        than_usual_text(what, times)
-        for what, times in (
-            ("first token", believed.ttft_ratio),
-            ("output", believed.speed_ratio),
-        )
-        if times is not None and verdict is Verdict.SLOW and times >= SLOWER_FROM
-    ]
-    told = ", ".join(ratios) or VERDICT_MEANINGS[verdict]
+    slower = slower_figures(believed.times) if verdict is Verdict.SLOW else ""
+    told = f"{slower} than usual" if slower else VERDICT_MEANINGS[verdict]
     text = f"{word_text(verdict)} for {age_text(believed.since, now)}: {told}"
     return Remark(tone=TONES[verdict], text=text)

@@ -7,6 +7,7 @@ from datetime import datetime
 from psycopg.rows import class_row
 
 from aggregator.db import Connection, queries
+from pacewatch.words.verdict import Slowness
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,6 +20,18 @@ class Believed:
     since: datetime
     ttft_ratio: float | None
     speed_ratio: float | None
+    end_to_end_ratio: float | None
+    under_load_ratio: float | None
+
+    @property
+    def times(self) -> Mapping[Slowness, float | None]:
+        """Return how many times slower than usual it is in what; None: nothing to compare."""
+        return {
+            Slowness.FIRST_TOKEN: self.ttft_ratio,
+            Slowness.OUTPUT_SPEED: self.speed_ratio,
+            Slowness.END_TO_END: self.end_to_end_ratio,
+            Slowness.UNDER_LOAD: self.under_load_ratio,
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +52,12 @@ class VerdictLine:
     speed_ratio: float | None
     speed_ratio_low: float | None
     speed_ratio_high: float | None
+    end_to_end_ratio: float | None
+    end_to_end_ratio_low: float | None
+    end_to_end_ratio_high: float | None
+    under_load_ratio: float | None
+    under_load_ratio_low: float | None
+    under_load_ratio_high: float | None
     judged_at: datetime
 
 

@@ -6,11 +6,12 @@ from math import exp
 from typing import Any
 
 from aggregator.detect.chart import SLOW_CHARTS, Chart
+from aggregator.detect.slowness import zs_of
 from aggregator.detect.verdict import judge
-from aggregator.detect.watch import POOLED, Watch, zs_of
+from aggregator.detect.watch import POOLED, Watch
 from aggregator.stats import low_ranks
 from pacewatch.words.slot import to_rfc3339
-from pacewatch.words.verdict import Trouble, Verdict
+from pacewatch.words.verdict import Slowness, Verdict
 
 Interval = tuple[float | None, float | None, float | None]
 """A median and the ends of its interval."""
@@ -29,19 +30,21 @@ def rows_of(watch: Watch, silent: Mapping[str, datetime], now: datetime) -> list
             "verdict": str(verdict),
             "since": to_rfc3339(_since(watch, scope, verdict, last_at, now)),
             "silent_since": None if last_at is None else to_rfc3339(last_at),
-            **_named("ttft_ratio", ratio(watch, scope, Trouble.FIRST_TOKEN)),
-            **_named("speed_ratio", ratio(watch, scope, Trouble.OUTPUT_SPEED)),
+            **_named("ttft_ratio", ratio(watch, scope, Slowness.FIRST_TOKEN)),
+            **_named("speed_ratio", ratio(watch, scope, Slowness.OUTPUT_SPEED)),
+            **_named("end_to_end_ratio", ratio(watch, scope, Slowness.END_TO_END)),
+            **_named("under_load_ratio", ratio(watch, scope, Slowness.UNDER_LOAD)),
         }
         for scope, verdict, last_at in scopes
     ]
 
 
-def ratio(watch: Watch, scope: str, trouble: Trouble, since: float | None = None) -> Interval:
+def ratio(watch: Watch, scope: str, figure: Slowness, since: float | None = None) -> Interval:
     """Return how many times slower than usual the latest runs since then are, as their median with
     its distribution-free interval, 95 % from six runs on; without a moment, of those since the
     scope is slow, or of all.
     """
-    zs = sorted(zs_of(watch, scope, trouble, since))
+    zs = sorted(zs_of(watch, scope, figure, since))
     if not zs:
         return None, None, None
     middle, odd = divmod(len(zs), 2)

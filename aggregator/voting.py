@@ -34,6 +34,7 @@ def evidence_of(row: Mapping[str, Any], ended: Sequence[Ended]) -> Evidence | No
         purpose=Purpose(row["purpose"]),
         ttft_s=row["ttft_s"] or None,
         speed=row["output_tokens_per_s"] or None,
+        end_to_end_s=row["end_to_end_s"] or None,
         failed=failed,
         limited=limited,
         gone=gone,

@@ -96,16 +96,18 @@ def _ratios() -> list[Json]:
     figures = (
         ("Time to first token", 'metric="first_token"', 0),
         ("Output speed", 'metric="output_speed"', 12),
+        ("End to end", 'metric="end_to_end"', 0),
+        ("Under load, end to end", 'metric="under_load"', 12),
     )
     return [
         timeseries(
             f"{title}, times slower than usual",
             "Recent runs against the last 72 hours: 1 is as usual, 2 is twice as slow.",
             TIMES,
-            place(x, 17, 12, 10),
+            place(x, 17 + n // 2 * 10, 12, 10),
             [Query(expr=f"max by (endpoint) ({selected(_RATIO, figure)})", legend="{{endpoint}}")],
         )
-        for title, figure, x in figures
+        for n, (title, figure, x) in enumerate(figures)
     ]
 
 
@@ -114,7 +116,7 @@ def _judged() -> Json:
         "Time since judging",
         "Since the latest round, and since the endpoint that was judged the longest ago was.",
         "s",
-        place(0, 27, 24, 8),
+        place(0, 37, 24, 8),
         [
             Query(expr=f"time() - max({selected(_TICKED)})", legend="latest round"),
             Query(expr=f"time() - min({selected(_JUDGED)})", legend="oldest judgement"),

@@ -26,6 +26,12 @@ def verdict_document(line: VerdictLine) -> Document:
         "silent_since": moment(line.silent_since),
         "first_token": _times(line.ttft_ratio, line.ttft_ratio_low, line.ttft_ratio_high),
         "output_speed": _times(line.speed_ratio, line.speed_ratio_low, line.speed_ratio_high),
+        "end_to_end": _times(
+            line.end_to_end_ratio, line.end_to_end_ratio_low, line.end_to_end_ratio_high
+        ),
+        "under_load": _times(
+            line.under_load_ratio, line.under_load_ratio_low, line.under_load_ratio_high
+        ),
         "judged_at": to_rfc3339(line.judged_at),
     }
 
@@ -37,8 +43,7 @@ def believed_document(believed: Believed | None) -> Document | None:
     return {
         "verdict": believed.verdict,
         "since": to_rfc3339(believed.since),
-        "first_token_times": believed.ttft_ratio,
-        "output_speed_times": believed.speed_ratio,
+        **{f"{figure}_times": times for figure, times in believed.times.items()},
     }
 
 

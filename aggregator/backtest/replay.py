@@ -13,12 +13,13 @@ from aggregator.detect.evidence import Evidence
 from aggregator.detect.others import OTHERS_S, look_around, others_of
 from aggregator.detect.rules import Rules
 from aggregator.detect.scope import Around, classify
+from aggregator.detect.slowness import zs_of
 from aggregator.detect.standing import Met, troubles_of
-from aggregator.detect.watch import Watch, zs_of
+from aggregator.detect.watch import Watch
 from pacewatch.words.endpoint import Endpoint, Importance
 from pacewatch.words.figures import percentile
 from pacewatch.words.slot import SENTINEL
-from pacewatch.words.verdict import PAGING, Blame, Trouble
+from pacewatch.words.verdict import PAGING, Blame, Slowness, Trouble
 
 CLOSES_S = 6 * 3600
 """Trouble that comes again so soon after it eased is the same incident, seconds of a whole day."""
@@ -108,8 +109,9 @@ class Replay:
         own.importance = min(own.importance, endpoint.importance, key=list(Importance).index)
 
     def _open(self, place: tuple[Blame, str, str], watch: Watch, met: Met, now: float) -> Incident:
-        z = percentile(zs_of(watch, met.region, met.trouble), 0.5)
         is_slow = met.trouble in (Trouble.FIRST_TOKEN, Trouble.OUTPUT_SPEED)
+        zs = zs_of(watch, met.region, Slowness(met.trouble)) if is_slow else ()
+        z = percentile(zs, 0.5)
         made = Incident(
             at=now,
             since=met.since,
@@ -117,7 +119,7 @@ class Replay:
             provider=place[1],
             region=place[2],
             trouble=met.trouble,
-            ratio=exp(z) if is_slow and z is not None else None,
+            ratio=None if z is None else exp(z),
         )
         self.incidents.append(made)
         return made

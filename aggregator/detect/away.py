@@ -24,6 +24,7 @@ def rest(watch: Watch, silent: Set[str], now: float) -> None:
         del watch.charts[scope]
     for region in watch.recent.keys() - set(regions):
         del watch.recent[region]
+        watch.loaded.pop(region, None)
     forgotten = [r for r, since in watch.away.items() if now >= forgotten_at(watch, since)]
     watch.charts |= {r: fresh_charts() for r in forgotten if r in watch.charts}
     if len(forgotten) == len(regions):

@@ -26,6 +26,8 @@ class Evidence:
     """Of the good requests the median, where no flag takes it out."""
     speed: float | None = None
     """Output speed, tokens/s, likewise."""
+    end_to_end_s: float | None = None
+    """The whole answer, likewise. It has no vote: it follows from the two."""
     failed: bool | None = None
     """True: it failed; False: it was good."""
     limited: bool | None = None

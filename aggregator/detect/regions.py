@@ -47,7 +47,7 @@ def compare_regions(watch: Watch, met: Met) -> Compared:
 def median_z(points: Iterable[Sequence[Any]], trouble: Trouble, after: float) -> float | None:
     """Return the median z of a region's latest runs after a moment; a failure counts as 2."""
     zs: list[float] = []
-    for at, first, speed, has_failed in points:
+    for at, first, speed, has_failed, *_ in points:
         z = first if trouble is Trouble.FIRST_TOKEN else speed
         if trouble is Trouble.FAILURES:
             z = 0.0

@@ -1,9 +1,10 @@
 """How slow a run was: how far above the margin of each slow chart. Pure."""
 
 from collections.abc import Mapping
-from math import log
+from math import exp, log
 
 from aggregator.detect.chart import BIG_SPEED_MARGIN, BIG_TTFT_MARGIN, MARGIN, Chart
+from aggregator.detect.evidence import Evidence
 from pacewatch.words.judging import Limits
 
 Excesses = list[tuple[Chart, float]]
@@ -26,6 +27,17 @@ def speed_excesses(speed: float, z: float | None, limits: Limits) -> Excesses:
     if limits.slow_tokens_per_s is not None:
         over.append((Chart.SPEED_LIMIT, log(limits.slow_tokens_per_s / speed)))
     return over
+
+
+def whole_z(run: Evidence, z_ttft: float | None, z_speed: float | None) -> float | None:
+    """Return ln of a whole answer's time over that of as long a one at the usual first token and
+    speed; None where one of them is not known.
+    """
+    if run.ttft_s is None or run.end_to_end_s is None or z_ttft is None or z_speed is None:
+        return None
+    rest_s = max(run.end_to_end_s - run.ttft_s, 0.0)
+    usual_s = run.ttft_s * exp(-z_ttft) + rest_s * exp(-z_speed)
+    return round(log((run.ttft_s + rest_s) / usual_s), 4)
 
 
 def _relative(z: float | None, margins: Mapping[Chart, float], *, is_fine: bool) -> Excesses:

@@ -19,6 +19,10 @@ VERSION = 1
 """Of the form; a state of another one is not read, and judging begins anew."""
 
 
+_WITHOUT_WHOLE = 4
+"""A recent run as it was written before whole answers were compared has so many values."""
+
+
 def state_of(watch: Watch) -> dict[str, Any]:
     """Return all that the watch knows, but for its rules."""
     return {
@@ -33,6 +37,7 @@ def state_of(watch: Watch) -> dict[str, Any]:
             for scope, charts in watch.charts.items()
         },
         "recent": {region: [list(p) for p in points] for region, points in watch.recent.items()},
+        "loaded": {region: [list(p) for p in points] for region, points in watch.loaded.items()},
         "service": asdict(watch.service),
         "suspicion": None if watch.suspicion is None else asdict(watch.suspicion),
         "away": watch.away,
@@ -55,8 +60,13 @@ def watch_of(state: dict[str, Any] | None, rules: Rules) -> Watch:
         for scope, charts in state["charts"].items()
     }
     watch.recent = {
-        region: [(p[0], p[1], p[2], p[3]) for p in points]
+        region: [
+            (p[0], p[1], p[2], p[3], p[4] if len(p) > _WITHOUT_WHOLE else None) for p in points
+        ]
         for region, points in state["recent"].items()
+    }
+    watch.loaded = {
+        region: [(at, z) for at, z in points] for region, points in state.get("loaded", {}).items()
     }
     watch.service = Service(**state["service"])
     watch.suspicion = state["suspicion"] and Suspicion(**state["suspicion"])

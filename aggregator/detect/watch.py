@@ -34,6 +34,9 @@ NEW_LEVEL_DAYS = 14
 RECENT = 8
 """Latest runs of each region that a ratio and a class are taken from."""
 
+RECENT_LOADED = 4
+"""Latest parallel runs of each region that the ratio under load is taken from."""
+
 
 class Turn(StrEnum):
     """What can change with a run."""
@@ -70,8 +73,8 @@ def fresh_charts() -> list[Standing]:
     return [Standing() for _ in Chart]
 
 
-Recent = tuple[float, float | None, float | None, bool]
-"""Moment, z of the first token, z of the speed, failed."""
+Recent = tuple[float, float | None, float | None, bool, float | None]
+"""Moment, z of the first token, z of the speed, failed, z of the whole answer."""
 
 
 @dataclass(slots=True)
@@ -87,6 +90,8 @@ class Watch:
     """By scope."""
     recent: dict[str, list[Recent]] = field(default_factory=dict)
     """By region."""
+    loaded: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
+    """Moment and z of the whole answer of parallel runs, by region."""
     service: failing.Service = field(default_factory=failing.Service)
     suspicion: Suspicion | None = None
     away: dict[str, float] = field(default_factory=dict)
@@ -158,10 +163,18 @@ class Watch:
         for chart, said in votes:
             for scope in (POOLED, run.region):
                 changes += self._vote(chart, said, run.at, scope)
-        recent = self.recent.setdefault(run.region, [])
-        recent.append((run.at, z_ttft, z_speed, run.failed is True))
-        del recent[:-RECENT]
+        self._remember(run, z_ttft, z_speed)
         return changes + self._suspect(run, now)
+
+    def _remember(self, run: Evidence, z_ttft: float | None, z_speed: float | None) -> None:
+        z_whole = slow.whole_z(run, z_ttft, z_speed)
+        recent = self.recent.setdefault(run.region, [])
+        recent.append((run.at, z_ttft, z_speed, run.failed is True, z_whole))
+        del recent[:-RECENT]
+        if run.load is Load.PARALLEL and z_whole is not None:
+            loaded = self.loaded.setdefault(run.region, [])
+            loaded.append((run.at, z_whole))
+            del loaded[:-RECENT_LOADED]
 
     def _usual(self, run: Evidence) -> tuple[float | None, float | None]:
         """Return z of both figures, and let the run become part of what is usual."""
@@ -311,29 +324,6 @@ class Watch:
             for chart in SLOW_CHARTS
         ]
         return max(shares)
-
-
-def zs_of(watch: Watch, scope: str, trouble: Trouble, since: float | None = None) -> list[float]:
-    """Return the z of the latest runs of a scope since then; without a moment, of those since that
-    trouble began where the scope stands on alarm for it, else of all.
-    """
-    place = 1 if trouble is Trouble.FIRST_TOKEN else 2
-    began = (
-        [since]
-        if since is not None
-        else [
-            watch.charts[scope][chart].since
-            for chart in watch.alarms(scope)
-            if TROUBLES[chart] is trouble
-        ]
-    )
-    regions = [scope] if scope else watch.rules.regions
-    return [
-        z
-        for region in regions
-        for point in watch.recent.get(region, ())
-        if (not began or point[0] > min(began)) and isinstance(z := point[place], float)
-    ]
 
 
 def _order(run: Evidence) -> tuple[float, str, str, Load, Purpose]:

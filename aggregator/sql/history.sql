@@ -6,7 +6,7 @@ select min(slot_at) as slot_at from run where slot_at >= %(since)s
 -- name: select_history
 -- the runs of one day or less, in the order of their slots
 select endpoint, run.run_id, run.slot_at, received_at, region, workload, load, purpose, ttft_s,
-       output_tokens_per_s, ended
+       output_tokens_per_s, end_to_end_s, ended
 from run
 join series using (series_id)
 cross join lateral (

@@ -46,7 +46,7 @@ select state, accepted from judgement where endpoint = %(endpoint)s for update s
 
 -- name: select_unjudged
 select unjudged.run_id, unjudged.slot_at, region, workload, load, purpose, ttft_s,
-       output_tokens_per_s, worker, worker_version, ended
+       output_tokens_per_s, end_to_end_s, worker, worker_version, ended
 from unjudged
 left join run on run.run_id = unjudged.run_id and run.slot_at = unjudged.slot_at
 left join series using (series_id)
@@ -73,12 +73,18 @@ where endpoint = %(endpoint)s
 -- name: upsert_verdicts
 -- a verdict that stays has the beginning that it had
 insert into verdict (endpoint, region, verdict, since, silent_since, ttft_ratio, ttft_ratio_low,
-    ttft_ratio_high, speed_ratio, speed_ratio_low, speed_ratio_high, judged_at)
+    ttft_ratio_high, speed_ratio, speed_ratio_low, speed_ratio_high, end_to_end_ratio,
+    end_to_end_ratio_low, end_to_end_ratio_high, under_load_ratio, under_load_ratio_low,
+    under_load_ratio_high, judged_at)
 select %(endpoint)s, region, verdict, since, silent_since, ttft_ratio, ttft_ratio_low,
-    ttft_ratio_high, speed_ratio, speed_ratio_low, speed_ratio_high, %(now)s
+    ttft_ratio_high, speed_ratio, speed_ratio_low, speed_ratio_high, end_to_end_ratio,
+    end_to_end_ratio_low, end_to_end_ratio_high, under_load_ratio, under_load_ratio_low,
+    under_load_ratio_high, %(now)s
 from json_to_recordset(%(rows)s) as row (region text, verdict text, since timestamptz,
     silent_since timestamptz, ttft_ratio float8, ttft_ratio_low float8, ttft_ratio_high float8,
-    speed_ratio float8, speed_ratio_low float8, speed_ratio_high float8)
+    speed_ratio float8, speed_ratio_low float8, speed_ratio_high float8, end_to_end_ratio float8,
+    end_to_end_ratio_low float8, end_to_end_ratio_high float8, under_load_ratio float8,
+    under_load_ratio_low float8, under_load_ratio_high float8)
 on conflict (endpoint, region) do update
 set verdict = excluded.verdict,
     since = case when verdict.verdict = excluded.verdict then verdict.since
@@ -87,6 +93,12 @@ set verdict = excluded.verdict,
     ttft_ratio = excluded.ttft_ratio, ttft_ratio_low = excluded.ttft_ratio_low,
     ttft_ratio_high = excluded.ttft_ratio_high, speed_ratio = excluded.speed_ratio,
     speed_ratio_low = excluded.speed_ratio_low, speed_ratio_high = excluded.speed_ratio_high,
+    end_to_end_ratio = excluded.end_to_end_ratio,
+    end_to_end_ratio_low = excluded.end_to_end_ratio_low,
+    end_to_end_ratio_high = excluded.end_to_end_ratio_high,
+    under_load_ratio = excluded.under_load_ratio,
+    under_load_ratio_low = excluded.under_load_ratio_low,
+    under_load_ratio_high = excluded.under_load_ratio_high,
     judged_at = excluded.judged_at
 
 -- name: delete_verdicts

@@ -190,7 +190,7 @@ select min(slot_at) as slot_at from slot where state = 'planned';
 
 -- name: select_told_verdicts
 -- of endpoints that are probed now
-select endpoint, region, verdict, ttft_ratio, speed_ratio
+select endpoint, region, verdict, ttft_ratio, speed_ratio, end_to_end_ratio, under_load_ratio
 from verdict join endpoint using (endpoint)
 where active
 order by endpoint, region

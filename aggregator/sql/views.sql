@@ -4,7 +4,9 @@
 -- a page of them; of endpoints that are probed now. Where nothing is asked for, all are
 select v.endpoint, e.provider, e.model, e.importance, v.region, v.verdict, v.since, v.silent_since,
        v.ttft_ratio, v.ttft_ratio_low, v.ttft_ratio_high,
-       v.speed_ratio, v.speed_ratio_low, v.speed_ratio_high, v.judged_at
+       v.speed_ratio, v.speed_ratio_low, v.speed_ratio_high,
+       v.end_to_end_ratio, v.end_to_end_ratio_low, v.end_to_end_ratio_high,
+       v.under_load_ratio, v.under_load_ratio_low, v.under_load_ratio_high, v.judged_at
 from verdict v
 join endpoint e using (endpoint)
 where e.active
@@ -19,7 +21,8 @@ limit %(limit)s
 
 -- name: select_believed
 -- what is believed of some endpoints, in every region and over them
-select endpoint, region, verdict, since, ttft_ratio, speed_ratio
+select endpoint, region, verdict, since, ttft_ratio, speed_ratio, end_to_end_ratio,
+       under_load_ratio
 from verdict
 where endpoint = any(%(endpoints)s)
 order by endpoint, region

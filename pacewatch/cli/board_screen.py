@@ -17,11 +17,12 @@ from pacewatch.words.text import (
     count_text,
     far_text,
     seconds_text,
+    slower_figures,
     span_text,
     speed_text,
     word_text,
 )
-from pacewatch.words.verdict import SLOWER_FROM
+from pacewatch.words.verdict import Slowness
 
 SIMULATED = "Simulated: a simulator plays every provider, no figure is of a real one."
 _BARS = ((120, 24), (100, 14), (0, 8))
@@ -178,15 +179,9 @@ def _troubles(series: Document, verdict: Document | None, now: datetime) -> list
 
 def _verdict_text(verdict: Document, now: datetime) -> str:
     lasts = age_text(from_rfc3339(verdict["since"]), now)
-    slower = [
-        f"{what} {times:.1f}x slower"
-        for what, times in (
-            ("first token", verdict["first_token_times"]),
-            ("output", verdict["output_speed_times"]),
-        )
-        if verdict["verdict"] == "slow" and times is not None and times >= SLOWER_FROM
-    ]
-    told = f": {', '.join(slower)}" if slower else ""
+    times = {figure: verdict[f"{figure}_times"] for figure in Slowness}
+    slower = slower_figures(times) if verdict["verdict"] == "slow" else ""
+    told = f": {slower}" if slower else ""
     return f"{word_text(verdict['verdict'])} for {lasts}{told}"
 
 

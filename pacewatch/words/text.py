@@ -1,6 +1,9 @@
 """How figures read to a person, on the board and on the screen alike. Unknown is an en dash."""
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
+
+from pacewatch.words.verdict import SLOWER_FROM, SLOWNESS_WORDS, Slowness
 
 UNKNOWN = "\u2013"
 """What stands where a figure is undefined or not known."""
@@ -105,6 +108,18 @@ def than_usual_text(what: str, times: float) -> str:
         return f"{what} as usual"
     change = f"{times:.1f} times slower" if times > 1 else f"{1 / times:.1f} times faster"
     return f"{what} {change} than usual"
+
+
+def slower_figures(times: Mapping[Slowness, float | None]) -> str:
+    """Return what is slower, and how much: `output 2.1, end to end 1.8 times slower`; `""` where
+    nothing is to speak of.
+    """
+    told = [
+        f"{SLOWNESS_WORDS[figure]} {found:.1f}"
+        for figure, found in times.items()
+        if found is not None and found >= SLOWER_FROM
+    ]
+    return f"{', '.join(told)} times slower" if told else ""
 
 
 FAR_SPEED, FAR_TTFT = 1.5, 3.0

@@ -101,6 +101,23 @@ SLOW_FIGURES: dict[Trouble, str] = {
 }
 """Troubles that have a ratio, with what is slow."""
 
+
+class Slowness(StrEnum):
+    """What can be slow about an endpoint; each has a ratio beside a verdict."""
+
+    FIRST_TOKEN = "first_token"  # noqa: S105 - a word, not a secret
+    OUTPUT_SPEED = "output_speed"
+    END_TO_END = "end_to_end"
+    UNDER_LOAD = "under_load"
+
+
+SLOWNESS_WORDS: dict[Slowness, str] = {
+    Slowness.FIRST_TOKEN: "first token",
+    Slowness.OUTPUT_SPEED: "output",
+    Slowness.END_TO_END: "end to end",
+    Slowness.UNDER_LOAD: "under load",
+}
+
 SLOWER_FROM = 1.05
 """Times slower than usual from which a figure of a slow endpoint is named."""
 

@@ -65,6 +65,7 @@ def test_a_halved_speed_is_slow_with_its_ratio(court):
     assert row["speed_ratio"] == pytest.approx(2, rel=0.05)
     assert row["speed_ratio_low"] <= row["speed_ratio"] <= row["speed_ratio_high"]
     assert row["ttft_ratio"] == pytest.approx(1, rel=0.05)
+    assert 1 < row["end_to_end_ratio"] < row["speed_ratio"]
 
 
 def test_failures_everywhere_are_failing_at_once(court):

@@ -132,6 +132,8 @@ VERDICT = VerdictRow(
     verdict="slow",
     ttft_ratio=1.04,
     speed_ratio=2.1,
+    end_to_end_ratio=1.8,
+    under_load_ratio=2.3,
 )
 
 INCIDENT = IncidentRow(

@@ -338,7 +338,7 @@ def test_without_anything_to_compare_no_ratio_is_told():
     found = read(page_text(judgement=replace(JUDGEMENT, verdicts=rows)))
 
     told = [(labels["metric"], value) for labels, value in found["pacewatch_slowdown_ratio"]]
-    assert told == [("output_speed", 2.1)]
+    assert told == [("output_speed", 2.1), ("end_to_end", 1.8), ("under_load", 2.3)]
 
 
 def test_no_incident_that_has_ended_is_told():

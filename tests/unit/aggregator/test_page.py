@@ -356,7 +356,8 @@ def test_a_long_board_links_its_other_parts():
 
 
 def believed(verdict, **ratios):
-    values = {"ttft_ratio": None, "speed_ratio": None} | ratios
+    names = ("ttft_ratio", "speed_ratio", "end_to_end_ratio", "under_load_ratio")
+    values = dict.fromkeys(names) | ratios
     since = NOW - timedelta(hours=2)
     return Believed(endpoint="p0/m", region="", verdict=verdict, since=since, **values)
 
@@ -370,6 +371,18 @@ def believed(verdict, **ratios):
             believed("slow", speed_ratio=2.12, ttft_ratio=1.02),
             Tone.BAD,
             "slow for 2 h: output 2.1 times slower than usual",
+        ),
+        (
+            believed(
+                "slow",
+                ttft_ratio=1.06,
+                speed_ratio=2.12,
+                end_to_end_ratio=1.77,
+                under_load_ratio=2.3,
+            ),
+            Tone.BAD,
+            "slow for 2 h: first token 1.1, output 2.1, end to end 1.8, under load 2.3 times"
+            " slower than usual",
         ),
         (
             believed("slow", speed_ratio=1.0, ttft_ratio=1.01),

@@ -6,6 +6,7 @@ from support.golden import FOLDER
 from pacewatch.cli import board_screen, status_screen
 from pacewatch.cli.render import to_string
 from pacewatch.words.slot import from_rfc3339
+from pacewatch.words.verdict import Slowness
 
 
 def document(name):
@@ -86,7 +87,7 @@ SINCE = "2026-12-02T11:00:00Z"
 
 
 def believed(verdict, **times):
-    told = {"first_token_times": None, "output_speed_times": None} | times
+    told = {f"{figure}_times": None for figure in Slowness} | times
     return {"verdict": verdict, "since": SINCE, **told}
 
 
@@ -104,7 +105,10 @@ def with_verdict(verdict, of="cerebras/gpt-oss-120b", **latest):
 @pytest.mark.parametrize(
     ("verdict", "text"),
     [
-        (believed("slow", output_speed_times=2.12, first_token_times=1.01), "output 2.1x slower"),
+        (
+            believed("slow", output_speed_times=2.12, first_token_times=1.01, end_to_end_times=1.8),
+            "output 2.1, end to end 1.8",
+        ),
         (believed("not_served"), "not served for 60 min"),
         (believed("silent"), "silent for 60 min"),
         (believed("learning"), "learning"),
@@ -120,7 +124,10 @@ def test_a_line_tells_what_is_believed(verdict, text):
 @pytest.mark.parametrize(
     ("verdict", "text"),
     [
-        ("slow", "slow for 60 min: output 2.1x slower; failing in eu-west: server error (5xx)"),
+        (
+            "slow",
+            "slow for 60 min: output 2.1 times slower; failing in eu-west: server error (5xx)",
+        ),
         ("failing", "failing in eu-west: server error (5xx)"),
         ("not_served", "not served for 60 min"),
     ],

@@ -9,13 +9,14 @@ from support.judged import HOUR_S, REGIONS, bad, feed, good, learnt, make_watch,
 
 from aggregator.detect.chart import Chart
 from aggregator.detect.rules import daily_budget, make_rules
+from aggregator.detect.slowness import zs_of
 from aggregator.detect.standing import suspected_of, troubles_of
 from aggregator.detect.state import state_of, watch_of
 from aggregator.detect.verdict import judge
-from aggregator.detect.watch import POOLED, Turn, Watch, zs_of
+from aggregator.detect.watch import POOLED, Turn, Watch
 from pacewatch.words.judging import Limits
 from pacewatch.words.slot import Load, Purpose
-from pacewatch.words.verdict import Trouble, Verdict
+from pacewatch.words.verdict import Slowness, Trouble, Verdict
 
 
 def turns(changes):
@@ -38,7 +39,7 @@ def test_a_halved_speed_is_suspected_then_slow_then_ok_again():
     alarm = next(c for c in changes if c.turn is Turn.ALARM)
     assert (alarm.scope, alarm.trouble, alarm.since) == (POOLED, Trouble.OUTPUT_SPEED, 71 * HOUR_S)
     assert judge(watch).verdict is Verdict.SLOW
-    assert zs_of(watch, POOLED, alarm.trouble) == pytest.approx([log(2)] * 12, abs=0.01)
+    assert zs_of(watch, POOLED, Slowness.OUTPUT_SPEED) == pytest.approx([log(2)] * 12, abs=0.01)
 
     changes = feed(watch, 84, 12)
     assert (Turn.EASED, POOLED, Trouble.OUTPUT_SPEED) in turns(changes)
