@@ -11,7 +11,8 @@ DEMO_REGIONS = ("eu-west", "us-east")
 PAGING = ("cerebras/gpt-oss-120b", "groq/llama-3.3-70b")
 """The demo's endpoints of importance `page`: they have sentinels, and their incidents page."""
 
-_HEAD = "# Written by `pacewatch up --demo` at each start.\n"
+HEAD = "# Written by `pacewatch up --demo` at each start.\n"
+"""How the demo's file begins."""
 
 
 def demo_ports(state: Path, regions: Iterable[str]) -> dict[str, int]:
@@ -31,5 +32,5 @@ def write_demo(state: Path, ports: Mapping[str, int], notify: str | None = None)
     lines += [f'{region} = "http://127.0.0.1:{port}"\n' for region, port in ports.items()]
     if notify is not None:
         lines.append(f'\n[notify.demo]\nurl_env = "{notify}"\n')
-    write_private(state / DEMO_FILE, _HEAD + "".join(lines))
+    write_private(state / DEMO_FILE, HEAD + "".join(lines))
     return state / DEMO_FILE

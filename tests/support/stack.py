@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import repeat
@@ -141,19 +141,19 @@ def environment(state: Path, **more: str) -> dict[str, str]:
     return {**known, "PACEWATCH_STATE": str(state), **more}
 
 
-def up_command(*words: str) -> tuple[str, ...]:
+def up_command(*words: str, program: Sequence[str] = ("-m", "pacewatch")) -> tuple[str, ...]:
     """The command of an `up` with these words."""
-    return (sys.executable, "-P", "-m", "pacewatch", "up", *words)
+    return (sys.executable, "-P", *program, "up", *words)
 
 
 @contextmanager
-def running_up(folder: Path, *words: str, **more: str) -> Iterator[Up]:
+def running_up(folder: Path, *words: str, program: str = "pacewatch", **more: str) -> Iterator[Up]:
     """An `up` on the state folder below `folder`, called from there; whatever is left is killed."""
     port = free_port()
     said = folder / "said"
     with said.open("ab") as out:
         process = subprocess.Popen(
-            up_command("--listen", f"127.0.0.1:{port}", *words),
+            up_command("--listen", f"127.0.0.1:{port}", *words, program=program),
             env=environment(folder / "state", **more),
             cwd=folder,
             stdin=subprocess.DEVNULL,
