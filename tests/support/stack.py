@@ -147,7 +147,9 @@ def up_command(*words: str, program: Sequence[str] = ("-m", "pacewatch")) -> tup
 
 
 @contextmanager
-def running_up(folder: Path, *words: str, program: str = "pacewatch", **more: str) -> Iterator[Up]:
+def running_up(
+    folder: Path, *words: str, program: Sequence[str] = ("-m", "pacewatch"), **more: str
+) -> Iterator[Up]:
     """An `up` on the state folder below `folder`, called from there; whatever is left is killed."""
     port = free_port()
     said = folder / "said"
