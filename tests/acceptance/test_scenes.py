@@ -128,15 +128,15 @@ def test_a_slow_provider_a_slow_path_and_a_spent_quota_at_once_are_told_apart_an
     assert (path["trouble"], path["pages"]) == ("first_token", False)
     assert (quota["provider"], quota["pages"]) == ("sambanova", False)
     until(lambda: ("ProviderSlow", None) in prometheus.firing())
-    line = "SIMULATED groq is slow: "
-    until(lambda: any(title.startswith(line) for title in receiver.titles))
+    begun, over = "SIMULATED groq", "SIMULATED Over: groq"
+    until(lambda: any(title.startswith(begun) for title in receiver.titles))
 
     simulate(scene, "clear")
 
     for one in (provider, path, quota):
         until(lambda one=one: is_over(scene, one["incident"]))
     until(lambda: ("ProviderSlow", None) not in prometheus.firing())
-    until(lambda: any(title.startswith(f"Over: {line}") for title in receiver.titles))
+    until(lambda: any(title.startswith(over) for title in receiver.titles))
 
 
 def test_all_providers_slow_from_everywhere_is_ours_and_ends(scene):
