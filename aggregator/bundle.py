@@ -9,13 +9,12 @@ from uuid import UUID
 from aggregator.changes import NEWEST, Change, ChangesAsked, read_changes
 from aggregator.db import Connection, queries
 from aggregator.pooled import FEWEST_RUNS, POOLED_PERCENT, Median, Pooled, read_pooled
-from aggregator.reading import unpacked
+from aggregator.reading import stored_requests
 from aggregator.rows import EndpointRow, read_rows
 from aggregator.stats import level_percent, low_rank
 from pacewatch.words.figures import percentile
 from pacewatch.words.flag import Figure
 from pacewatch.words.slot import Load, Purpose
-from pacewatch.words.wire import VERSION
 
 Row = dict[str, Any]
 
@@ -152,12 +151,9 @@ def _seen(connection: Connection, told: Sequence[Row], times: Row) -> dict[UUID,
     values = {"runs": [row["run_id"] for row in told], **times}
     found = connection.execute(queries("bundle")["select_bundle_timelines"], values, binary=True)
     for row in found:
-        record = unpacked(row["record"])
-        if record["v"] > VERSION:
-            continue  # of a newer centre beside this one: the form is not known here
-        requests = record["requests"]
         seen[row["run_id"]] = {
-            one["n"]: {name: one.get(name) for name in _KEPT} for one in requests
+            one["n"]: {name: one.get(name) for name in _KEPT}
+            for one in stored_requests(row["record"])
         }
     return seen
 

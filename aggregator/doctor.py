@@ -141,7 +141,9 @@ def problems_of(condition: Condition, fleet: Fleet, now: datetime) -> tuple[str,
         found.append(f"upkeep: no central worker has kept the store up {since}")
     if condition.aside:
         records = plural(condition.aside, "record")
-        found.append(f"{records} put aside: of a version or a catalog that is not known here")
+        found.append(
+            f"{records} put aside: of a version or a catalog that is not known here, or damaged"
+        )
     if (size_gb := fleet.retention.size_gb) is not None:
         room = size_gb * 1e9
         if condition.bytes > NEARLY_FULL * room:

@@ -38,6 +38,9 @@ _FORM = b"\x01"
 
 _LENGTH_BYTES = 4
 
+_DAMAGE = (zlib.error, ValueError, LookupError, TypeError, AttributeError, RecursionError)
+"""What undoing bytes that nobody packed so can raise."""
+
 
 class AheadError(WireError):
     """A record of a version that this centre does not know yet; kept raw until it does."""
@@ -99,14 +102,32 @@ def packed(raw: object) -> bytes:
 
 
 def unpacked(record: bytes) -> Any:
-    """Return the JSON of a record that the store keeps, in today's form or in the first one."""
-    if not record.startswith(_FORM):
-        return json.loads(zlib.decompress(record))
-    whole = zlib.decompress(record[len(_FORM) :])
-    end = _LENGTH_BYTES + int.from_bytes(whole[:_LENGTH_BYTES], "little")
-    folded, rest = json.loads(whole[_LENGTH_BYTES:end])
-    put_back(rest, folded, whole[end:])
+    """Return the JSON of a record that the store keeps, in today's form or in the first one.
+
+    Raises WireError for one that is damaged, or in a form that only a newer centre reads.
+    """
+    try:
+        if not record.startswith(_FORM):
+            return json.loads(zlib.decompress(record))
+        whole = zlib.decompress(record[len(_FORM) :])
+        end = _LENGTH_BYTES + int.from_bytes(whole[:_LENGTH_BYTES], "little")
+        folded, rest = json.loads(whole[_LENGTH_BYTES:end])
+        put_back(rest, folded, whole[end:])
+    except _DAMAGE as error:
+        raise WireError(f"the record as the store keeps it cannot be read: {error}") from error
     return rest
+
+
+def stored_requests(record: bytes) -> list[Any]:
+    """Return the requests of a record that the store keeps, as JSON; none of one that cannot be
+    read here.
+    """
+    try:
+        whole = unpacked(record)
+    except WireError:
+        return []
+    requests: list[Any] = whole["requests"] if whole["v"] <= VERSION else []
+    return requests
 
 
 def _reason(error: ValidationError) -> str:

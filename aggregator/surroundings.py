@@ -3,7 +3,7 @@
 Read once a tick and only where a trouble is to be sorted.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from math import log
@@ -15,7 +15,7 @@ from aggregator.detect.scope import Around, Attribution, classify
 from aggregator.detect.standing import Met
 from aggregator.detect.watch import Watch
 from aggregator.fleet_file import Orders
-from aggregator.reading import unpacked
+from aggregator.reading import stored_requests
 from pacewatch.words.endpoint import Endpoint
 from pacewatch.words.figures import percentile
 from pacewatch.words.verdict import Trouble
@@ -80,7 +80,7 @@ class Surroundings:
                 "most": NETWORK_RUNS,
             },
         ).fetchall()
-        paths = [(row["is_after"], _path(unpacked(row["record"]))) for row in rows]
+        paths = [(row["is_after"], _path(stored_requests(row["record"]))) for row in rows]
         ratios = []
         for place in (0, 1):
             before, after = (
@@ -100,9 +100,9 @@ class Surroundings:
         return row is not None
 
 
-def _path(record: Mapping[str, Any]) -> tuple[float | None, float | None]:
+def _path(requests: Sequence[Mapping[str, Any]]) -> tuple[float | None, float | None]:
     """Return the median time to connect and round trip of a run, microseconds."""
-    connections = [request.get("connection") or {} for request in record["requests"]]
+    connections = [request.get("connection") or {} for request in requests]
     connects = [c["connect_us"] for c in connections if c.get("connect_us")]
     trips = [c["rtt_us"][0] for c in connections if (c.get("rtt_us") or [None])[0]]
     return percentile(connects, 0.5), percentile(trips, 0.5)

@@ -3,23 +3,27 @@
 Everything here may be repeated, and done by two at once: the second finds nothing to do.
 """
 
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from psycopg_pool import PoolTimeout
 
 from aggregator import rolling
-from aggregator.admission import Result, Status, read_pushed
+from aggregator.admission import Pushed, Result, Status, read_pushed
 from aggregator.days import roll_up
 from aggregator.db import Connection, Pool, queries, translated
 from aggregator.ingest import take_in
 from aggregator.intake import knowledge
 from aggregator.partitions import days_ahead, drop_old_days, make_days
 from aggregator.reading import unpacked
-from pacewatch.words.errors import StoreError
+from pacewatch import log
+from pacewatch.words.errors import StoreError, WireError
 from pacewatch.words.fleet import Fleet
+
+logger = logging.getLogger(__name__)
 
 Given = TypeVar("Given")
 
@@ -182,7 +186,8 @@ def age_windows(pool: Pool, fleet: Fleet, now: datetime) -> int:
 
 def take_up_aside(pool: Pool, fleet: Fleet, now: datetime) -> int:
     """Take in what was put aside by a version or a catalog that did not know it; return how many
-    records are known now. Each is tried once by each version and catalog.
+    records are known now. Each is tried once by each version and catalog; one that is damaged is
+    told, and stays.
     """
     window, taken_up = timedelta(seconds=fleet.schedule.window_s), 0
     with translated(), pool.connection() as connection:
@@ -195,10 +200,26 @@ def take_up_aside(pool: Pool, fleet: Fleet, now: datetime) -> int:
                 ).fetchall()
             if not rows:
                 return taken_up
-            batch = [read_pushed(unpacked(row["record"]), row["region"]) for row in rows]
+            batch, damaged = _read_aside(rows)
             results = take_in(connection, batch, now=now, window=window)
             with connection.transaction():
-                taken_up += _settle(connection, results, tried_with)
+                taken_up += _settle(connection, [*results, *damaged], tried_with)
+
+
+def _read_aside(rows: Sequence[Mapping[str, Any]]) -> tuple[list[Pushed], list[Result]]:
+    """Return the records that can be read, and for the others what is said of each."""
+    batch, damaged = list[Pushed](), list[Result]()
+    for row in rows:
+        try:
+            batch.append(read_pushed(unpacked(row["record"]), row["region"]))
+        except WireError as error:
+            facts = {"execution": str(row["execution"]), "region": row["region"], "why": str(error)}
+            log.event(logger, "aside.damaged", level=logging.ERROR, **facts)
+            left = Result(
+                run=None, execution=facts["execution"], status=Status.ASIDE, reason=facts["why"]
+            )
+            damaged.append(left)
+    return batch, damaged
 
 
 def _settle(connection: Connection, results: list[Result], tried_with: str) -> int:

@@ -5,7 +5,7 @@ from typing import Any
 
 from aggregator.db import Connection, queries
 from aggregator.detect.evidence import Ended, Evidence, votes_of
-from aggregator.reading import unpacked
+from aggregator.reading import stored_requests
 from pacewatch.words.flag import Flag
 from pacewatch.words.outcome import Outcome
 from pacewatch.words.slot import Load, Purpose
@@ -82,7 +82,7 @@ def _rooms(connection: Connection, row: Mapping[str, Any]) -> dict[int, bool]:
     ).fetchone()
     if found is None:
         return {}
-    requests = unpacked(found["record"])["requests"]
+    requests = stored_requests(found["record"])
     return {
         n: not (request.get("provider_tokens") or {}).get("reasoning")
         for n, request in enumerate(sorted(requests, key=lambda one: one["n"]))

@@ -200,6 +200,34 @@ def test_what_was_put_aside_is_taken_up_once_it_is_known(pool):
     assert statuses(push(pool, records[0])) == ["held"]
 
 
+def test_a_damaged_record_put_aside_is_told_and_left_and_the_others_are_taken_up(pool, caplog):
+    slots = [make_slot(NOON - timedelta(hours=hours)) for hours in range(3)]
+    with pool.connection() as connection:
+        plan(connection, *slots)
+        (version,) = connection.execute("delete from endpoint_version returning *").fetchall()
+        connection.execute("update store set catalog_hash = 'old'")
+    records = [record_of(slot) for slot in slots]
+    assert statuses(push(pool, *records)) == ["aside"] * 3
+    damaged = records[1]["execution"]
+    with pool.connection() as connection:
+        connection.execute(
+            "update aside set record = set_byte(record, 9, get_byte(record, 9) # 255)"
+            " where execution = %s",
+            (damaged,),
+        )
+        connection.execute(
+            "insert into endpoint_version values (%s, %s, %s, %s)", tuple(version.values())
+        )
+        connection.execute("update store set catalog_hash = 'new'")
+
+    assert [keep_up(pool, FLEET, NOON).taken_up for _ in range(2)] == [2, 0]
+
+    (left,) = rows(pool, "select execution::text, reason from aside")
+    assert left["execution"] == damaged
+    assert left["reason"].startswith("the record as the store keeps it cannot be read: ")
+    assert [record.facts["execution"] for record in caplog.records] == [damaged]
+
+
 def test_upkeep_may_be_repeated_and_says_when_it_was_done(pool):
     slot = make_slot()
     with pool.connection() as connection:

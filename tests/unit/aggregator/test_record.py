@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.timings import make_chunks, make_run, make_timing
 
-from aggregator.reading import AheadError, packed, read_record, unpacked
+from aggregator.reading import AheadError, packed, read_record, stored_requests, unpacked
 from aggregator.record import LONGEST_US, MAX_AS_TOLD, MAX_REQUESTS, run_schema
 from pacewatch.words.errors import WireError
 from pacewatch.words.flag import CENTRE_FLAGS, Flag
@@ -242,6 +242,23 @@ def test_a_record_is_kept_as_it_was_pushed():
     record = encode_run(make_run()) | {"later": "ü\ud800"}
 
     assert unpacked(packed(record)) == record
+
+
+@pytest.mark.parametrize("cut", [0, 1, 20, -1])
+def test_a_damaged_record_is_refused_in_words_and_has_no_requests(cut):
+    damaged = packed(encode_run(make_run()))[:cut]
+
+    with pytest.raises(WireError, match="as the store keeps it cannot be read"):
+        unpacked(damaged)
+    assert stored_requests(damaged) == []
+
+
+def test_only_requests_of_a_known_form_are_told():
+    record = encode_run(make_run())
+
+    assert stored_requests(packed(record)) == record["requests"]
+    assert stored_requests(packed({"v": 2, "requests": "another form"})) == []
+    assert stored_requests(packed({"v": 2})) == []
 
 
 def test_the_schema_names_every_member_that_the_worker_writes():
