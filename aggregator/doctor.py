@@ -43,7 +43,10 @@ class Condition:
     """The store at one moment."""
 
     bytes: int
+    upkeep_at: datetime | None
+    """The latest upkeep, whether all of it was done or not."""
     kept_up_at: datetime | None
+    """The latest one that was finished."""
     series: int
     aside: int
     """Records that are not known here yet."""
@@ -82,6 +85,7 @@ def read_condition(connection: Connection, fleet: Fleet, now: datetime) -> Condi
     )
     return Condition(
         bytes=row.get("bytes", 0),
+        upkeep_at=row.get("upkeep_at"),
         kept_up_at=row.get("kept_up_at"),
         series=row.get("series", 0),
         aside=row.get("aside", 0),
@@ -134,11 +138,14 @@ def problems_of(condition: Condition, fleet: Fleet, now: datetime) -> tuple[str,
     found = []
     if condition.lacks:
         found.append(f"partition {condition.lacks[0]} is missing: no central worker makes it")
-    if condition.kept_up_at is None or now - condition.kept_up_at > KEPT_UP_WITHIN:
-        since = (
-            "yet" if condition.kept_up_at is None else f"for {age_text(condition.kept_up_at, now)}"
+    if _is_long_ago(condition.kept_up_at, now):
+        kept = condition.kept_up_at
+        since = "yet" if kept is None else f"for {age_text(kept, now)}"
+        found.append(
+            f"upkeep: no central worker has kept the store up {since}"
+            if _is_long_ago(condition.upkeep_at, now)
+            else f"upkeep: not finished {since}; the central workers' logs say which part fails"
         )
-        found.append(f"upkeep: no central worker has kept the store up {since}")
     if condition.aside:
         records = plural(condition.aside, "record")
         found.append(
@@ -152,6 +159,10 @@ def problems_of(condition: Condition, fleet: Fleet, now: datetime) -> tuple[str,
             share = condition.in_a_year_bytes / room
             found.append(f"in a year the database will take {share:.0%} of store.size_gb")
     return tuple(found)
+
+
+def _is_long_ago(moment: datetime | None, now: datetime) -> bool:
+    return moment is None or now - moment > KEPT_UP_WITHIN
 
 
 def recount(pool: Pool, fleet: Fleet, now: datetime) -> rolling.Refreshed:

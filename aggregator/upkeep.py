@@ -78,9 +78,9 @@ class _Tries:
 def keep_up(pool: Pool, fleet: Fleet, now: datetime) -> Kept:
     """Do whatever is to be done by now; raises StoreError where Postgres does not do its part.
 
-    A part that fails keeps none of the others from its turn: on a full disk room is made all the
-    same. What is too old is deleted only once upkeep has gone on for a day without a leap of its
-    clock.
+    A part that fails keeps none of the others from its turn, however long it goes on failing: on a
+    full disk room is made all the same. What is too old is deleted only once upkeep has gone on for
+    a day without a leap of its clock.
     """
     tries = _Tries()
     since = kept_up_since(pool, now)
@@ -90,10 +90,11 @@ def keep_up(pool: Pool, fleet: Fleet, now: datetime) -> Kept:
     rolled_up = tries.give(lambda: roll_up(pool, fleet.retention, now)) or 0
     is_steady = now - since >= STEADY
     dropped = (tries.give(lambda: drop_old(pool, fleet, now)) if is_steady else None) or []
+    noted = {"now": now, "since": since, "finished": not tries.failed}
+    with translated(), pool.connection() as connection:
+        connection.execute(queries("upkeep")["note_upkeep"], noted)
     if tries.failed:
         raise tries.failed[0]
-    with translated(), pool.connection() as connection:
-        connection.execute(queries("upkeep")["note_upkeep"], {"now": now, "since": since})
     return Kept(
         made=tuple(made),
         dropped=tuple(dropped),
@@ -107,7 +108,7 @@ def kept_up_since(pool: Pool, now: datetime) -> datetime:
     """Return since when upkeep has gone on without a leap of the clock; now, where it leaps now."""
     with translated(), pool.connection() as connection:
         row = connection.execute(queries("upkeep")["find_upkeep"]).fetchone()
-    if row is None or row["kept_up_since"] is None or abs(now - row["kept_up_at"]) >= LEAP:
+    if row is None or row["kept_up_since"] is None or abs(now - row["upkeep_at"]) >= LEAP:
         return now
     since: datetime = row["kept_up_since"]
     return min(now, since)

@@ -14,6 +14,7 @@ order by 2 desc, 1
 
 -- name: select_condition
 select pg_database_size(current_database()) as bytes, kept_up_at,
+    coalesce(upkeep_at, kept_up_at) as upkeep_at,
     (select count(*) from series) as series,
     (select count(*) from aside) as aside
 from store

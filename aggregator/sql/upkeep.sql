@@ -71,7 +71,8 @@ select window_s from store
 update store set window_s = %(window_s)s
 
 -- name: find_upkeep
-select kept_up_at, kept_up_since from store
+select coalesce(upkeep_at, kept_up_at) as upkeep_at, kept_up_since from store
 
 -- name: note_upkeep
-update store set kept_up_at = %(now)s, kept_up_since = %(since)s
+update store set upkeep_at = %(now)s, kept_up_since = %(since)s,
+    kept_up_at = case when %(finished)s then %(now)s else kept_up_at end

@@ -116,6 +116,21 @@ def test_what_is_old_goes_although_another_part_of_upkeep_fails(pool):
     assert rows(pool, "select kept_up_at from store") == [{"kept_up_at": early}]
 
 
+def test_what_is_old_goes_on_going_while_another_part_fails_for_weeks(pool):
+    weeks = [NOON + timedelta(days=6 * n) for n in range(5)]
+    assert keep_up(pool, FLEET, weeks[0]).dropped == ()
+    with pool.connection() as connection:
+        connection.execute("alter table day_due rename to mislaid")
+
+    for now in weeks[1:]:
+        with pytest.raises(StoreError, match="day_due"):
+            keep_up(pool, FLEET, now)
+
+    (store,) = rows(pool, "select kept_up_at, upkeep_at, kept_up_since from store")
+    assert store == {"kept_up_at": NOON, "upkeep_at": weeks[-1], "kept_up_since": NOON}
+    assert partitions(pool, "timeline")[0] == "timeline_20261214"  # the first of the third upkeep
+
+
 def test_a_partition_in_use_is_left_for_the_next_time(pool):
     with pool.connection() as connection:
         make_days(connection, [(NOON - timedelta(days=500)).date()])

@@ -19,6 +19,9 @@ FLEET = make_fleet(
 )
 
 
+LONG_AGO = NOW - KEPT_UP_WITHIN - timedelta(seconds=1)
+
+
 def fleet_that_keeps(**days):
     return make_fleet(
         regions=FLEET.regions,
@@ -32,6 +35,7 @@ def fleet_that_keeps(**days):
 def condition(**changes):
     values = {
         "bytes": 40_000_000,
+        "upkeep_at": NOW - timedelta(seconds=30),
         "kept_up_at": NOW - timedelta(seconds=30),
         "series": 4,
         "aside": 0,
@@ -66,11 +70,20 @@ def test_what_is_kept_for_less_than_a_year_is_as_large_as_that():
     ("changes", "size_gb", "sentence"),
     [
         ({"lacks": ("run_20261203",)}, None, "partition run_20261203 is missing"),
-        ({"kept_up_at": None}, None, "upkeep: no central worker has kept the store up yet"),
         (
-            {"kept_up_at": NOW - KEPT_UP_WITHIN - timedelta(seconds=1)},
+            {"upkeep_at": None, "kept_up_at": None},
+            None,
+            "upkeep: no central worker has kept the store up yet",
+        ),
+        (
+            {"upkeep_at": LONG_AGO, "kept_up_at": LONG_AGO},
             None,
             "upkeep: no central worker has kept the store up for 10 min",
+        ),
+        (
+            {"kept_up_at": LONG_AGO},
+            None,
+            "upkeep: not finished for 10 min; the central workers' logs say which part fails",
         ),
         ({"aside": 3}, None, "3 records put aside"),
         ({"bytes": 95_000_000}, 0.1, "the database takes 95% of store.size_gb"),
