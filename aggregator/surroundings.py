@@ -41,7 +41,7 @@ class Surroundings:
         if met.trouble in (Trouble.QUOTA, Trouble.GONE):
             return classify(Around(trouble=met.trouble)), met.region
         others = self._others(connection, endpoint, met, watch)
-        around, suspect = look_around(watch, met, others)
+        around, suspect = look_around(watch, met, others, self.doubted)
         around = replace(
             around,
             network_z=self._network(connection, endpoint.id, suspect, met.since),

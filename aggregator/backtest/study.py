@@ -162,7 +162,7 @@ def around(
     return Around(
         trouble=alarm.trouble,
         suspect_z=[mine.zs[mine.suspect]] if mine.suspect in mine.zs else (),
-        other_regions_z=mine.others,
+        other_regions_z=[mine.zs[region] for region in mine.others],
         regions=len(watch.rules.regions),
         others_z=[_z_of(world, hour, trouble, place) for world in others],
     )

@@ -1,6 +1,6 @@
 """What the rest of a fleet tells of a trouble: other providers' endpoints, by region. Pure."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 
 from aggregator.detect.regions import compare_regions, median_z
 from aggregator.detect.scope import BAR, Around, bar_of
@@ -36,18 +36,24 @@ def others_of(
     return found
 
 
-def look_around(watch: Watch, met: Met, others: Others) -> tuple[Around, str]:
+def look_around(
+    watch: Watch, met: Met, others: Others, doubted: Set[str] = frozenset()
+) -> tuple[Around, str]:
     """Return what runs tell around a trouble, and the region that has it worst; the network, our
     workers and what the provider changed are not in it.
+
+    A region whose workers are doubted testifies only to what is well.
     """
     mine = compare_regions(watch, met)
     suspect = mine.suspect
-    slow, probed = _providers(others, bar_of([mine.zs.get(suspect, 0.0)]))
+    bar = bar_of([mine.zs.get(suspect, 0.0)])
+    mute = {r for r in mine.others if r in doubted and mine.zs[r] > bar}
+    slow, probed = _providers(others, bar, doubted)
     around = Around(
         trouble=met.trouble,
         suspect_z=[mine.zs[suspect]] if suspect in mine.zs else (),
-        other_regions_z=mine.others,
-        regions=len(watch.heard),
+        other_regions_z=[mine.zs[region] for region in mine.others if region not in mute],
+        regions=len(set(watch.heard) - mute),
         others_z=[_excess(zs, suspect) for _, zs in others if suspect in zs],
         providers_slow=slow,
         providers=probed,
@@ -61,14 +67,17 @@ def _excess(zs: Mapping[str, float], region: str) -> float:
     return zs[region] - (elsewhere or 0.0)
 
 
-def _providers(others: Others, bar: float) -> tuple[int, int]:
-    """Return how many other providers are slow from every region, and how many were probed."""
+def _providers(others: Others, bar: float, doubted: Set[str]) -> tuple[int, int]:
+    """Return how many other providers are slow from every region, not from doubted ones alone, and
+    how many were probed.
+    """
     found: dict[str, dict[str, list[float]]] = {}
     for provider, zs in others:
         for region, z in zs.items():
             found.setdefault(provider, {}).setdefault(region, []).append(z)
     slow = sum(
-        all((percentile(zs, 0.5) or 0.0) > max(bar, BAR) for zs in regions.values())
+        not regions.keys() <= doubted
+        and all((percentile(zs, 0.5) or 0.0) > max(bar, BAR) for zs in regions.values())
         for regions in found.values()
     )
     return slow, len(found)

@@ -26,7 +26,7 @@ class Compared:
     """By region."""
     suspect: str
     """The region of the trouble; of a trouble of all, the one that has it worst; '': none."""
-    others: tuple[float, ...]
+    others: tuple[str, ...]
     """Of the others those tested last."""
 
 
@@ -39,9 +39,7 @@ def compare_regions(watch: Watch, met: Met) -> Compared:
     }
     suspect = met.region or max(zs, key=lambda region: zs[region], default="")
     others = sorted(zs.keys() - {suspect}, key=lambda region: -watch.recent[region][-1][0])
-    return Compared(
-        zs=zs, suspect=suspect, others=tuple(zs[region] for region in others[:OTHER_REGIONS])
-    )
+    return Compared(zs=zs, suspect=suspect, others=tuple(others[:OTHER_REGIONS]))
 
 
 def median_z(points: Iterable[Sequence[Any]], trouble: Trouble, after: float) -> float | None:

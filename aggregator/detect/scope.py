@@ -30,8 +30,9 @@ class Around:
     suspect_z: Sequence[float] = ()
     """z of the suspect region's recent runs; a failure counts as 2."""
     other_regions_z: Sequence[float] = ()
-    """Medians of the other regions tested, of up to five regions."""
+    """Medians of the other regions tested, of up to five regions, that can testify to it."""
     regions: int = 1
+    """The suspect region and the others that can testify, whether they have tested it or not."""
     others_z: Sequence[float] = ()
     """z of the other endpoints of the suspect region over three hours, a median each."""
     providers_slow: int = 0
@@ -57,14 +58,15 @@ class Attribution:
 
 
 def classify(around: Around) -> Attribution:
-    """Return the class, the first that holds: quota, model, prober, ours, region_path, provider."""
+    """Return the class: quota, gone and ours go before what the regions tell.
+
+    What other regions share is of the provider or its model, also where a worker of the suspect
+    region is suspect itself.
+    """
     if around.trouble is Trouble.QUOTA:
         return _named(Blame.QUOTA, "the provider answers with rate limits or a spent quota")
     if around.trouble is Trouble.GONE:
         return _named(Blame.MODEL, "the provider says that the model is not there")
-    if around.prober_suspect:
-        why = "a worker's own calibration or its flags speak against it"
-        return replace(_named(Blame.PROBER, why), is_wide=True)
     if _is_ours(around):
         return _named(
             Blame.OURS,
@@ -80,6 +82,9 @@ def _by_regions(around: Around) -> Attribution:
         if around.identity_changed:
             return _named(Blame.MODEL, "what answers has changed", "other regions see it too")
         return _named(Blame.PROVIDER, f"other regions see it too (median z {shared:.2f})")
+    if around.prober_suspect:
+        why = "a worker's own calibration or its flags speak against it"
+        return replace(_named(Blame.PROBER, why), is_wide=True)
     if _region_is_slow(around):
         what = "most other endpoints of the region are slow too"
         blame, paths = Blame.PROBER, "round trips and connects are as always"

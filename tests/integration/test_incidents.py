@@ -430,6 +430,32 @@ def test_workers_that_are_heard_no_more_are_not_told_to_be_exact_again(
     assert other_end(court, incident) == [closed]
 
 
+@pytest.mark.parametrize(
+    ("everywhere", "worst"),
+    [(timed(1_500, 100), timed(2_500, 100)), (failure(), failure())],
+    ids=["slow", "fails"],
+)
+def test_trouble_that_other_regions_share_is_the_provider_s_whatever_the_worst_one_s_workers_are(
+    court, everywhere, worst
+):
+    court.judge(court.now)
+    over_limit(court, "arrival_p99_s")
+
+    def answer(slot):
+        if not slot.endpoint.startswith("alpha"):
+            return usual(slot)
+        return worst if slot.region == "eu-west" else everywhere
+
+    court.play(144, answer)
+
+    confirmed = [row for row in incidents(court) if row["state"] == "confirmed"]
+    assert sorted((row["class"], row["provider"], row["region"]) for row in confirmed) == [
+        ("prober", "", "eu-west"),
+        ("provider", "alpha", ""),
+    ]
+    assert "timing" in {row["trouble"] for row in confirmed}
+
+
 def test_flags_on_three_of_a_workers_latest_ten_runs_are_of_our_prober(court):
     flagged = timed(5_000, 100, flags=(Flag.PROBER_SUSPECT,))
     for count in (2, 3):

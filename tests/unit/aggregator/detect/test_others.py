@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 from support.fleets import make_endpoint
 
@@ -18,12 +20,12 @@ def points(**zs):
     return {r: [(50.0, 0.0, 0.0, False), (150.0, z, z, False)] for r, z in zs.items()}
 
 
-def looked(mine, others, region=""):
+def looked(mine, others, region="", doubted=frozenset()):
     """What is around a trouble of the endpoint, each other provider's as given."""
     watch = Watch(make_rules(("x", "y"), runs_a_day=20), recent=mine)
     met = Met(trouble=Trouble.FIRST_TOKEN, region=region, since=SINCE)
     recent = {f"{provider}/m1": zs for provider, zs in others.items()}
-    return look_around(watch, met, others_of(FLEET, recent, MINE, met, SINCE))
+    return look_around(watch, met, others_of(FLEET, recent, MINE, met, SINCE), doubted)
 
 
 def test_endpoints_of_the_same_provider_and_unknown_ones_are_no_others():
@@ -33,7 +35,7 @@ def test_endpoints_of_the_same_provider_and_unknown_ones_are_no_others():
     assert suspect == "x"
     assert around.others_z == pytest.approx([-0.1])
     assert (around.providers, around.providers_slow) == (1, 0)
-    assert around.other_regions_z == (0.7,)
+    assert around.other_regions_z == [0.7]
 
 
 def test_most_providers_slow_from_everywhere_are_ours():
@@ -54,6 +56,31 @@ def test_a_trouble_that_other_regions_share_is_the_providers_whatever_few_others
     around, _ = looked(points(x=0.9, y=0.7), {"b": points(x=0.9, y=0.0)})
 
     assert classify(around).blame is Blame.PROVIDER
+
+
+@pytest.mark.parametrize(
+    ("mine", "doubted", "expected"),
+    [
+        (points(x=0.9, y=0.7), {"x"}, Blame.PROVIDER),
+        (points(x=0.9, y=0.0), {"x"}, Blame.PROBER),
+        (points(x=0.9, y=0.7), {"x", "y"}, Blame.PROBER),
+        (points(x=0.9, y=0.0), {"y"}, Blame.REGION_PATH),
+        (points(x=0.9, y=0.7), {"y"}, Blame.PROVIDER),
+    ],
+)
+def test_a_doubted_region_testifies_only_to_what_is_well(mine, doubted, expected):
+    around, suspect = looked(mine, {}, doubted=doubted)
+    found = classify(replace(around, prober_suspect=suspect in doubted))
+
+    assert found.blame is expected
+    alone = "or the path to it: one region cannot tell"
+    assert (alone in found.speaks_against) is (expected is Blame.PROVIDER and "y" in doubted)
+
+
+def test_providers_that_are_slow_from_a_doubted_region_alone_do_not_make_it_ours():
+    around, _ = looked(points(x=0.9), {p: points(x=0.9) for p in "bcd"}, doubted={"x"})
+
+    assert (around.providers, around.providers_slow) == (3, 0)
 
 
 def test_where_nothing_was_heard_since_nothing_is_said():
