@@ -21,6 +21,7 @@ from support.servers import fresh_database
 from support.timings import make_chunks, make_timing
 from typer.testing import CliRunner
 
+from aggregator import export as rows_of_export
 from aggregator.api import export as doors_of_export
 from aggregator.api.app import create_app
 from aggregator.api.export import AT_ONCE, Doors, TakenResponse
@@ -148,6 +149,16 @@ def test_all_of_history_can_be_asked_for(client):
     query = {"since": "0001-01-01T00:00:00Z", "until": "9999-12-31T23:59:59Z"}
 
     assert len(lines(client, **query)) == 5 + 1 + 10
+
+
+def test_only_so_many_rows_of_an_export_are_in_memory_at_once(pool, monkeypatch):
+    monkeypatch.setattr(rows_of_export, "_AT_ONCE", 4)
+
+    pieces = export(pool, Filter(), since=NOON - timedelta(days=3), until=NOON, form=Form.JSONL)
+
+    lines = [piece.count(b"\n") for piece in pieces]
+    assert sum(lines) == 16
+    assert max(lines) == 4
 
 
 def test_an_export_that_nobody_reads_on_holds_no_door_and_no_connection(pool):

@@ -271,6 +271,49 @@ def test_the_sweep_ages_a_window_and_no_counter_ever_falls(pool):
         assert connection.execute("select 1 from slot").fetchall() == []
 
 
+def test_a_sweep_that_is_cut_off_midway_leaves_nothing_wrong_and_the_next_one_ends_it(
+    pool, monkeypatch
+):
+    """Its connection breaks, as where its process is killed, while it waits for the second one."""
+    start_empty(pool)
+    monkeypatch.setattr(rolling, "_AT_ONCE", 1)
+    slots = [
+        make_slot(NOON - timedelta(hours=hours), workload=workload)
+        for workload, ages in {"short": (1, 71), "long": (1, 70)}.items()
+        for hours in ages
+    ]
+    with pool.connection() as connection:
+        plan(connection, *slots)
+    push(pool, *(record_of(slot) for slot in slots))
+    now, faults = NOON + timedelta(hours=2), []
+
+    def sweep():
+        try:
+            rolling.refresh_aged(pool, now=now, window=WINDOW)
+        except StoreError as error:
+            faults.append(str(error))
+
+    with pool.connection() as holder, pool.connection() as killer:
+        holder.execute("select from series_stat order by next_expiry desc limit 1 for update")
+        sweeping = threading.Thread(target=sweep)
+        sweeping.start()
+        killed = []
+        while not killed and sweeping.is_alive():
+            killed = killer.execute(
+                "select pg_terminate_backend(pid) from pg_stat_activity"
+                " where datname = current_database() and wait_event_type = 'Lock'"
+            ).fetchall()
+            killer.commit()
+            sweeping.join(0.02)
+        sweeping.join(60)
+
+    assert len(faults) == 1
+    assert sorted(row["runs"] for row in statistics(pool)) == [1, 2]
+    assert rolling.refresh_aged(pool, now=now, window=WINDOW) == 1
+    assert [row["runs"] for row in statistics(pool)] == [1, 1]
+    assert rolling.refresh_all(pool, now=now, window=WINDOW).changed == ()
+
+
 def test_a_run_that_comes_late_into_an_emptied_window_changes_no_statistic(pool):
     start_empty(pool)
     slot = make_slot(NOON - timedelta(hours=100))
