@@ -14,10 +14,11 @@ from support.records import timed
 from support.servers import fresh_database
 
 from aggregator.db import queries
+from aggregator.detect.rules import daily_budget
 from aggregator.detect.state import state_of, watch_of
 from aggregator.fleet_file import orders_of
 from aggregator.incidents import accept, acknowledge
-from aggregator.ruling import rules_of
+from aggregator.ruling import requests_a_day, rules_of
 from aggregator.upkeep import drop_old
 from pacewatch.words.flag import Flag
 from pacewatch.words.fleet import Region
@@ -92,6 +93,9 @@ def test_a_slow_provider_is_one_incident_of_its_endpoints_that_ends_by_itself(co
     ]
     assert 2 <= len(probes) <= 6
     assert court.rows("select purpose from run where purpose = 'confirm' and rolls") == []
+    asked = Counter(row["region"] for row in court.rows("select region from confirm_order"))
+    assert min(asked.values()) / asked.total() >= 1 / 3
+    assert len(asked) == 2
 
 
 FAR = of("alpha/a", timed(1_500, 100), "us-east")
@@ -265,6 +269,29 @@ def test_what_is_neither_confirmed_nor_cleared_in_time_is_left_unconfirmed(court
     court.judge(court.now + 60 * SECOND)
 
     assert [row["state"] for row in incidents(court)] == ["unconfirmed"]
+
+
+def test_probes_of_a_day_stay_within_the_budget_of_a_provider_whatever_its_models_do(court):
+    """Of twelve a day eleven were made of its other model; a day ago there were as many."""
+    day = court.orders.fleet.schedule.day_s * SECOND
+    with court.pool.connection() as connection:
+        for ordered_at in (court.now - day - SECOND, court.now - day / 2):
+            connection.execute(
+                "with past as (insert into incident (provider, region, trouble, class, state,"
+                " importance, simulated, since, opened_at, ended_at) values ('alpha', '',"
+                " 'failures', 'unknown', 'cleared', 'notify', true, %(at)s, %(at)s, %(at)s)"
+                " returning incident_id)"
+                " insert into confirm_order (run_id, incident_id, endpoint, region, ordered_at)"
+                " select gen_random_uuid(), incident_id, 'alpha/b', 'eu-west', %(at)s"
+                " from past, generate_series(1, 11)",
+                {"at": ordered_at},
+            )
+    assert daily_budget(requests_a_day(court.orders, "alpha")) == 12
+
+    court.run("eu-west", lambda s: failure() if s.endpoint in ("alpha/a", "beta/a") else usual(s))
+
+    asked = Counter((slot.endpoint, slot.region) for slot in court.ordered())
+    assert asked == {("alpha/a", "eu-west"): 1, ("beta/a", "eu-west"): 1, ("beta/a", "us-east"): 2}
 
 
 def test_a_storm_of_refusals_is_of_the_quota_and_nobody_is_slow_for_it(court):

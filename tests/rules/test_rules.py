@@ -66,6 +66,25 @@ def test_every_alert_has_a_runbook_that_its_address_names(alert):
     assert (ROOT / "docs/runbooks" / f"{alert}.md").is_file()
 
 
+@pytest.mark.parametrize("alert", ALERTS)
+def test_a_runbook_has_its_six_parts_and_three_commands_to_begin_with(alert):
+    text = (ROOT / "docs/runbooks" / f"{alert}.md").read_text("utf-8")
+    heading, *parts = re.split(r"^## ", text, flags=re.MULTILINE)
+    look = parts[2].splitlines()[1:]
+
+    assert heading.strip() == f"# {alert}"
+    assert [part.partition("\n")[0] for part in parts] == [
+        "What it means",
+        "What users feel",
+        "First look",
+        "Likely causes",
+        "What to do",
+        "When to silence",
+    ]
+    assert all(part.partition("\n")[2].strip() for part in parts)
+    assert [line[:3] for line in look if "`" in line] == ["1. ", "2. ", "3. "]
+
+
 @pytest.mark.parametrize("file", RULES, ids=lambda file: file.name)
 def test_rules_ask_for_metrics_that_exist(file):
     named = set(re.findall(r"\bpacewatch_\w+", file.read_text("utf-8")))
