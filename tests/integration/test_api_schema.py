@@ -2,6 +2,8 @@
 answer is one that is described, and none is a fault of ours.
 """
 
+import re
+
 import pytest
 import schemathesis
 from fastapi.testclient import TestClient
@@ -76,11 +78,38 @@ def test_a_misspelt_filter_is_refused_with_those_that_the_description_has(client
     assert found > 10
 
 
+def lists():
+    """Give each list of the API with a query that it answers."""
+    for path in DESCRIBED["paths"]:
+        if path.startswith("/api/") and "{" not in path and path != "/api/export":
+            yield (
+                path,
+                {"endpoint": "own/gpt-oss-120b@fp8#lab"} if path == "/api/evidence" else {},
+            )
+
+
+def moments(document):
+    """Give every moment that a document tells, by its name."""
+    members = document.items() if isinstance(document, dict) else enumerate(document)
+    for name, value in members:
+        if isinstance(value, dict | list):
+            yield from moments(value)
+        elif re.fullmatch(r"at|.*_at", str(name)) and value is not None:
+            yield name, value
+
+
 def test_every_list_has_a_tag_that_spares_sending_it_again(client):
-    lists = [path for path in DESCRIBED["paths"] if path.startswith("/api/") and "{" not in path]
-    for path in set(lists) - {"/api/export"}:
-        query = {"endpoint": "own/gpt-oss-120b@fp8#lab"} if path == "/api/evidence" else {}
+    for path, query in lists():
         tag = client.get(path, params=query).headers["etag"]
 
         again = client.get(path, params=query, headers={"If-None-Match": tag})
         assert (again.status_code, again.content) == (304, b""), path
+
+
+def test_every_moment_is_told_as_rfc_3339_in_utc(client):
+    for path, query in lists():
+        told = dict(moments(client.get(path, params=query).json()))
+
+        assert "at" in told, path
+        for name, value in told.items():
+            assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z", value), (path, name)
