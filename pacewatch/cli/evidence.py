@@ -72,11 +72,15 @@ def _asked(
     now, faults = datetime.now(UTC), list[str]()
     if (endpoint is None) is (incident is None):
         faults.append("ENDPOINT or --incident: one of them is needed, not both")
-    told = {
-        name: [to_rfc3339(moment_of(text, now, f"--{name}", faults))]
+    moments = {
+        name: moment_of(text, now, f"--{name}", faults)
         for name, text in (("since", since), ("until", until))
         if text is not None
     }
+    if not faults and "since" in moments and moments["since"] >= moments.get("until", now):
+        last = "now" if until is None else f"--until {until}"
+        faults.append(f"--since: {since} is not before {last}")
+    told = {name: [to_rfc3339(moment)] for name, moment in moments.items()}
     if faults:
         raise SettingsError(faults)
     if endpoint is not None:

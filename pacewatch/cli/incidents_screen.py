@@ -67,10 +67,10 @@ def show_parts(document: Document, *, width: int) -> list[RenderableType]:
     now = _now(document)
     found: list[RenderableType] = [_simulated()] if document["simulated"] else []
     head = f"Incident {document['incident']}: {document['title']}"
-    found += [Text(as_text(head).plain, style="bold"), *_about(document, now), Text()]
-    found.append(
-        table(PART_COLUMNS, [_part(part, now) for part in document["endpoints"]], width=width)
-    )
+    found += [Text(as_text(head).plain, style="bold"), *_about(document, now)]
+    parts = [_part(part, now) for part in document["endpoints"]]
+    if parts:
+        found += [Text(), table(PART_COLUMNS, parts, width=width)]
     found += _events(document, width)
     runs = [_run(run) for run in document["confirming_runs"]]
     if runs:

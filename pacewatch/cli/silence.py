@@ -59,7 +59,7 @@ def begin(  # noqa: PLR0913 - six words
         "endpoints": endpoints,
         "region": region,
         "for_s": int(span_of(lasts).total_seconds()),
-        "why": why,
+        "why": reason_of(why),
         "by": author(by),
     }
     made = centre.post("/api/silences", asked, _token())
@@ -106,6 +106,13 @@ def span_of(text: str) -> timedelta:
     if found is None or not int(found[1]):
         raise SettingsError(f"--for: {shown(text)} is no length of time (allowed: 30min, 2h, 3d)")
     return timedelta(**{_UNITS[found[2]]: int(found[1])})
+
+
+def reason_of(text: str) -> str:
+    """Return a reason; raises SettingsError for one that says nothing."""
+    if not text.strip():
+        raise SettingsError("--why: is empty; it is for everybody to read")
+    return text
 
 
 def _token() -> str:
