@@ -45,7 +45,7 @@ def get(path: str, asked: Mapping[str, Sequence[str]] | None = None) -> Any:
     PacewatchError where the aggregator does not answer, or what answers is none.
     """
     document = _ask("GET", path, params=dict(asked or {}))
-    if "at" not in document:  # each of its documents tells its moment
+    if "simulated" not in document:  # each of its documents tells whether it is
         raise _no_aggregator(aggregator_url(), _NOT_OURS)
     return document
 

@@ -124,6 +124,19 @@ def sentinel_samples(up: Up, metric: str) -> dict[tuple[str, str], float]:
     }
 
 
+def sentinels_in_turn(demo):
+    """The regions of each two sentinels of an endpoint that followed one another at once."""
+    planned = demo.rows(
+        "select slot.endpoint, slot.slot_at, slot.region from slot join run using (run_id)"
+        " where slot.purpose = 'sentinel' and slot.workload = 'sentinel' order by 1, 2"
+    )
+    return [
+        (one[2], after[2])
+        for one, after in pairwise(planned)
+        if one[0] == after[0] and after[1] - one[1] == timedelta(seconds=DEMO_SCHEDULE.sentinel_s)
+    ]
+
+
 def test_a_sentinel_goes_from_the_schedule_through_a_worker_of_each_region_to_the_metrics(demo):
     series = {(endpoint, region) for endpoint in PAGING for region in DEMO_REGIONS}
     latest = "pacewatch_latest_time_to_first_token_seconds"
@@ -132,16 +145,7 @@ def test_a_sentinel_goes_from_the_schedule_through_a_worker_of_each_region_to_th
 
     assert all(0 < seconds < 10 for seconds in figures.values())
     assert all(tried[one] >= 1 for one in series)
-    planned = demo.rows(
-        "select slot.endpoint, slot.slot_at, slot.region from slot join run using (run_id)"
-        " where slot.purpose = 'sentinel' and slot.workload = 'sentinel' order by 1, 2"
-    )
-    in_turn = [
-        (one[2], after[2])
-        for one, after in pairwise(planned)
-        if one[0] == after[0] and after[1] - one[1] == timedelta(seconds=DEMO_SCHEDULE.sentinel_s)
-    ]
-    assert in_turn
+    in_turn = until(lambda: sentinels_in_turn(demo))
     assert all(one != after for one, after in in_turn)
 
 
