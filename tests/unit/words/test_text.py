@@ -11,6 +11,7 @@ from pacewatch.words.text import (
     hours_text,
     plural,
     seconds_text,
+    slower_figures,
     slower_text,
     span_text,
     speed_text,
@@ -18,6 +19,7 @@ from pacewatch.words.text import (
     usd_text,
     word_text,
 )
+from pacewatch.words.verdict import Slowness
 
 NOW = datetime(2026, 12, 1, 12, 0, tzinfo=UTC)
 
@@ -148,3 +150,15 @@ def test_a_figure_is_told_beside_its_usual_level(times, text):
 )
 def test_a_run_far_from_its_medians_is_told_so(speed, ttft_s, text):
     assert far_text(speed, 100.0, ttft_s=ttft_s, usual_ttft_s=0.5) == text
+
+
+def test_what_is_slower_is_named_from_five_per_cent_on():
+    times = {
+        Slowness.FIRST_TOKEN: 1.04,
+        Slowness.OUTPUT_SPEED: 2.12,
+        Slowness.END_TO_END: 1.77,
+        Slowness.UNDER_LOAD: None,
+    }
+
+    assert slower_figures(times) == "output 2.1, end to end 1.8 times slower"
+    assert slower_figures(dict.fromkeys(Slowness, 1.0)) == ""
