@@ -20,12 +20,15 @@ from aggregator.incident_rows import SLOW, Incidents, Open
 from aggregator.sorting import Sorted
 from aggregator.verdicts import Interval, ratio
 from pacewatch.words.endpoint import Endpoint, Importance
-from pacewatch.words.verdict import UNUSUAL_ENDS, Blame, Slowness, Trouble, UnusualEnd
+from pacewatch.words.verdict import SLOW_FIGURES, UNUSUAL_ENDS, Blame, Slowness, Trouble, UnusualEnd
 
 SORTED_WITHIN_S = 6 * 3600
 """An incident's class may still change for so long after it was confirmed, or after the latest
 chart began to tell its trouble, seconds of a whole day.
 """
+
+_CHANGES = (Blame.UNKNOWN, Blame.REGION_PATH, Blame.PROVIDER, Blame.PROBER)
+"""Classes of incidents whose troubles are sorted anew meanwhile."""
 
 _GRAVE = (Trouble.FIRST_TOKEN, Trouble.OUTPUT_SPEED, Trouble.FAILURES)
 
@@ -100,18 +103,26 @@ class _Following:
             return
         it = self._sorted(met)
         home, suspected = it.home(self.open), self._suspicion_of(it)
-        if home is not None:
+        if suspected is None:
+            self._place(it, home)
+        elif home is not None:
             self._join(home, met)
-        elif suspected is None:
-            self._confirm(self._make(met), it)
+            self._leave(suspected, home.id)
         else:
             troubles = [str(met.trouble) for met in self.met]
             self.incidents.run(
                 "keep_members", incident=suspected.id, endpoint=self.id, troubles=troubles
             )
             self._confirm(suspected.id, it)
-        if suspected is not None and home is not None:
-            self._leave(suspected, home)
+
+    def _place(self, it: Sorted, home: Open | None) -> int:
+        """Give a trouble its place in an incident that holds such trouble, or in a new one."""
+        if home is not None:
+            self._join(home, it.met)
+            return home.id
+        made = self._make(it.met)
+        self._confirm(made, it)
+        return made
 
     def _suspicion_of(self, it: Sorted) -> Open | None:
         """Return the suspicion that a trouble confirms; one that others share is not of a model."""
@@ -131,12 +142,10 @@ class _Following:
 
     def _keep(self, own: Open, met: Met) -> None:
         """Go on with a trouble in the incident that holds it, or in one of its own."""
-        is_fresh = self._is_fresh(own, met)
-        if is_fresh and not own.provider and own.blame in (Blame.REGION_PATH, Blame.PROBER):
-            it = self._sorted(met)
-            if it.found.blame in (Blame.PROVIDER, Blame.MODEL):
-                self._depart(own, it)
-                return
+        it = self._sorted(met) if own.blame in _CHANGES and self._is_fresh(own, met) else None
+        if it is not None and self._departs(own, it):
+            self._depart(own, it)
+            return
         if own.state == "eased":
             self.incidents.run("reopen_incident", incident=own.id)
             self.incidents.event(own.id, "again", telling.told(self.id, self.case.watch, met))
@@ -144,8 +153,13 @@ class _Following:
             self.incidents.event(own.id, "joined", telling.told(self.id, self.case.watch, met))
         self._member(own.id, met)
         self._widen(own, met)
-        if is_fresh and own.blame in (Blame.UNKNOWN, Blame.REGION_PATH, Blame.PROVIDER):
-            self._sort(own, met)
+        if it is not None and own.blame is not Blame.PROBER:
+            self._sort(own, it)
+
+    def _departs(self, own: Open, it: Sorted) -> bool:
+        """Tell whether trouble that an incident of a region holds is in truth the provider's."""
+        is_of_region = not own.provider and own.blame in (Blame.REGION_PATH, Blame.PROBER)
+        return is_of_region and it.found.blame in (Blame.PROVIDER, Blame.MODEL)
 
     def _is_fresh(self, own: Open, met: Met) -> bool:
         if own.confirmed_at is None:
@@ -156,22 +170,13 @@ class _Following:
 
     def _depart(self, own: Open, it: Sorted) -> None:
         """Take the endpoint out of the incident of a region, since it has trouble everywhere."""
-        self.incidents.run("drop_member", incident=own.id, endpoint=self.id)
-        home = it.home(self.open)
-        if home is None:
-            home_id = self._make(it.met)
-            self._confirm(home_id, it)
-        else:
-            home_id = home.id
-            self._join(home, it.met)
+        home_id = self._place(it, it.home(self.open))
+        self._leave(own, home_id)
         if own.is_shared:
             self.incidents.event(own.id, "left", f"{self.id}: part of incident {home_id}")
-        else:
-            self.incidents.close(own.id, f"part of incident {home_id}", unusual=UnusualEnd.PART)
 
-    def _sort(self, own: Open, met: Met) -> None:
+    def _sort(self, own: Open, it: Sorted) -> None:
         """Sort an incident anew, as evidence comes in."""
-        it = self._sorted(met)
         if not it.is_wider_than(own.blame):
             return
         home = it.home(self.open)
@@ -179,10 +184,10 @@ class _Following:
             self.incidents.event(
                 home.id,
                 "joined",
-                f"incident {own.id}, {telling.told(self.id, self.case.watch, met)}",
+                f"incident {own.id}, {telling.told(self.id, self.case.watch, it.met)}",
             )
             self.incidents.run("move_members", incident=own.id, into=home.id)
-            self._widen(home, met)
+            self._widen(home, it.met)
             self.incidents.close(own.id, f"part of incident {home.id}", unusual=UnusualEnd.PART)
             return
         self.incidents.run("classify_incident", incident=own.id, **it.columns())
@@ -222,13 +227,11 @@ class _Following:
         self.incidents.event(incident, "confirmed", telling.told(self.id, self.case.watch, it.met))
         self.incidents.event(incident, "class", telling.why(it.found))
 
-    def _leave(self, suspected: Open, home: Open) -> None:
-        """Take the endpoint out of a suspicion that turned out to be part of an incident."""
-        self.incidents.run("drop_member", incident=suspected.id, endpoint=self.id)
-        if not suspected.is_shared:
-            self.incidents.close(
-                suspected.id, f"part of incident {home.id}", unusual=UnusualEnd.PART
-            )
+    def _leave(self, one: Open, home_id: int) -> None:
+        """Take the endpoint out of an incident whose trouble turned out to be part of another."""
+        self.incidents.run("drop_member", incident=one.id, endpoint=self.id)
+        if not one.is_shared:
+            self.incidents.close(one.id, f"part of incident {home_id}", unusual=UnusualEnd.PART)
 
     def _suspect(self, met: Met) -> int:
         """Return the incident that a suspicion belongs to; makes one where there is none."""
@@ -272,7 +275,7 @@ class _Following:
         """Return why an incident eases, and what is unusual about that."""
         watch = self.case.watch
         if one.region and one.region not in watch.rules.regions:
-            return f"{one.region} is not probed from any more", UnusualEnd.LEFT
+            return telling.left(one.region), UnusualEnd.LEFT
         if missed := away.missed(watch):
             why = telling.unheard(missed, self.case.paused, is_all=not watch.heard)
             return why, UnusualEnd.UNHEARD
@@ -284,7 +287,7 @@ class _Following:
 
     def _member(self, incident: int, met: Met) -> None:
         found: Interval = (None, None, None)
-        if met.trouble in (Trouble.FIRST_TOKEN, Trouble.OUTPUT_SPEED):
+        if met.trouble in SLOW_FIGURES:
             found = ratio(self.case.watch, met.region, Slowness(met.trouble), met.since)
         self.incidents.run(
             "upsert_member",

@@ -7,6 +7,7 @@ neither holds any more, or nothing is heard of the region.
 from collections.abc import Iterable, Set
 from datetime import datetime, timedelta
 
+from aggregator import telling
 from aggregator.db import Connection, queries
 from aggregator.fleet_file import Orders
 from aggregator.incident_rows import Incidents
@@ -80,9 +81,9 @@ def _stand(
 def _eased(region: str, orders: Orders, heard: Set[str]) -> tuple[str, UnusualEnd | None]:
     """Return why a region's workers are no longer in doubt, and what is unusual about that."""
     if region not in orders.fleet.regions:
-        return f"{region} is not probed from any more", UnusualEnd.LEFT
+        return telling.left(region), UnusualEnd.LEFT
     if region not in heard:
-        return f"nothing is heard from {region} any more", UnusualEnd.UNHEARD
+        return telling.unheard((region,), frozenset(), is_all=True), UnusualEnd.UNHEARD
     return "its timings are exact again", None
 
 

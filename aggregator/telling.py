@@ -33,6 +33,11 @@ def why(found: Attribution) -> str:
     return f"{found.blame}: {', '.join(found.speaks_for)}{against}"
 
 
+def left(region: str) -> str:
+    """Return that a region has left the file."""
+    return f"{region} is not probed from any more"
+
+
 def unheard(regions: Sequence[str], paused: Set[str], *, is_all: bool) -> str:
     """Return that trouble is not followed any more, since nothing is heard from these regions."""
     silent = [region for region in regions if region not in paused]

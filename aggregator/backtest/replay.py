@@ -19,7 +19,7 @@ from aggregator.detect.watch import Watch
 from pacewatch.words.endpoint import Endpoint, Importance
 from pacewatch.words.figures import percentile
 from pacewatch.words.slot import SENTINEL
-from pacewatch.words.verdict import PAGING, Blame, Slowness, Trouble
+from pacewatch.words.verdict import PAGING, SLOW_FIGURES, Blame, Slowness, Trouble
 
 CLOSES_S = 6 * 3600
 """Trouble that comes again so soon after it eased is the same incident, seconds of a whole day."""
@@ -109,8 +109,8 @@ class Replay:
         own.importance = min(own.importance, endpoint.importance, key=list(Importance).index)
 
     def _open(self, place: tuple[Blame, str, str], watch: Watch, met: Met, now: float) -> Incident:
-        is_slow = met.trouble in (Trouble.FIRST_TOKEN, Trouble.OUTPUT_SPEED)
-        zs = zs_of(watch, met.region, Slowness(met.trouble)) if is_slow else ()
+        is_timed = met.trouble in SLOW_FIGURES
+        zs = zs_of(watch, met.region, Slowness(met.trouble)) if is_timed else ()
         z = percentile(zs, 0.5)
         made = Incident(
             at=now,
