@@ -10,21 +10,18 @@ from aggregator.exposition import label_text
 from aggregator.families import Page, flag_text, names_of
 from aggregator.place_metrics import Place
 from aggregator.rows import EndpointRow, read_rows, stream_rows
+from aggregator.verdict_views import Ratios
 from pacewatch.words.metrics import JUDGED_LABELS, METRICS, PLACE_LABELS
 from pacewatch.words.verdict import Verdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VerdictRow:
+class VerdictRow(Ratios):
     """What is believed of an endpoint in a region, or over all regions where that is ''."""
 
     endpoint: str
     region: str
     verdict: str
-    ttft_ratio: float | None
-    speed_ratio: float | None
-    end_to_end_ratio: float | None
-    under_load_ratio: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,10 +83,8 @@ def add_judgement(
             continue
         labels = label_text(JUDGED_LABELS, (*names, flag))
         over_all.note(labels, row)
-        page.add("pacewatch_slowdown_ratio", labels, row.ttft_ratio, ',metric="first_token"')
-        page.add("pacewatch_slowdown_ratio", labels, row.speed_ratio, ',metric="output_speed"')
-        page.add("pacewatch_slowdown_ratio", labels, row.end_to_end_ratio, ',metric="end_to_end"')
-        page.add("pacewatch_slowdown_ratio", labels, row.under_load_ratio, ',metric="under_load"')
+        for figure, times in row.times.items():
+            page.add("pacewatch_slowdown_ratio", labels, times, f',metric="{figure}"')
     over_all.tell(page)
     in_regions.tell(page)
     for judged in rows.judged:

@@ -11,13 +11,9 @@ from pacewatch.words.verdict import Slowness
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Believed:
-    """What is believed of an endpoint, over all regions (`''`) or in one."""
+class Ratios:
+    """How many times slower than usual an endpoint is; None: nothing to compare."""
 
-    endpoint: str
-    region: str
-    verdict: str
-    since: datetime
     ttft_ratio: float | None
     speed_ratio: float | None
     end_to_end_ratio: float | None
@@ -25,13 +21,23 @@ class Believed:
 
     @property
     def times(self) -> Mapping[Slowness, float | None]:
-        """Return how many times slower than usual it is in what; None: nothing to compare."""
+        """Return them by what is slow."""
         return {
             Slowness.FIRST_TOKEN: self.ttft_ratio,
             Slowness.OUTPUT_SPEED: self.speed_ratio,
             Slowness.END_TO_END: self.end_to_end_ratio,
             Slowness.UNDER_LOAD: self.under_load_ratio,
         }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Believed(Ratios):
+    """What is believed of an endpoint, over all regions (`''`) or in one."""
+
+    endpoint: str
+    region: str
+    verdict: str
+    since: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

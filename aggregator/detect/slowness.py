@@ -9,7 +9,13 @@ from aggregator.detect.watch import Watch
 from pacewatch.words.verdict import Slowness
 
 _WHOLE = (Slowness.END_TO_END, Slowness.UNDER_LOAD)
-_PLACES = {Slowness.FIRST_TOKEN: 1, Slowness.OUTPUT_SPEED: 2, Slowness.END_TO_END: 4}
+_PLACES = {
+    Slowness.FIRST_TOKEN: 1,
+    Slowness.OUTPUT_SPEED: 2,
+    Slowness.END_TO_END: 4,
+    Slowness.UNDER_LOAD: 1,
+}
+"""Where a figure's z stands in a remembered run: in a parallel one for the last."""
 
 
 def zs_of(watch: Watch, scope: str, figure: Slowness, since: float | None = None) -> list[float]:
@@ -17,16 +23,15 @@ def zs_of(watch: Watch, scope: str, figure: Slowness, since: float | None = None
     figure began to be slow where the scope stands on alarm for it, else of all. Whole answers are
     slow since the earlier of both figures that alarm.
     """
-    began = [
-        watch.charts[scope][chart].since
-        for chart in watch.alarms(scope)
-        if chart in SLOW_CHARTS and figure in (TROUBLES[chart], *_WHOLE)
-    ]
     if since is None:
+        began = (
+            watch.charts[scope][chart].since
+            for chart in watch.alarms(scope)
+            if chart in SLOW_CHARTS and figure in (TROUBLES[chart], *_WHOLE)
+        )
         since = min(began, default=-inf)
-    loaded = figure is Slowness.UNDER_LOAD
-    points: Mapping[str, Sequence[Sequence[Any]]] = watch.loaded if loaded else watch.recent
-    place = _PLACES.get(figure, 1)
+    is_loaded, place = figure is Slowness.UNDER_LOAD, _PLACES[figure]
+    points: Mapping[str, Sequence[Sequence[Any]]] = watch.loaded if is_loaded else watch.recent
     return [
         point[place]
         for region in ([scope] if scope else watch.rules.regions)

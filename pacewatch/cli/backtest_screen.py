@@ -15,7 +15,7 @@ from aggregator.fleet_file import Orders
 from pacewatch.cli.render import Column, listed, table
 from pacewatch.words.endpoint import Importance
 from pacewatch.words.slot import to_rfc3339
-from pacewatch.words.text import UNKNOWN, hours_text, plural, word_text
+from pacewatch.words.text import UNKNOWN, hours_text, minute_text, plural, word_text
 
 Document = dict[str, Any]
 
@@ -96,15 +96,11 @@ def _moment(seconds: float) -> str:
     return to_rfc3339(datetime.fromtimestamp(int(seconds), UTC))
 
 
-def _minute(moment: str) -> str:
-    return moment[:16].replace("T", " ")
-
-
 def parts(told: Document) -> list[RenderableType]:
     """Return the screen of stored history."""
-    first = f" (the first of {_minute(told['first_at'])})" if told["first_at"] else ""
+    first = f" (the first of {minute_text(told['first_at'])})" if told["first_at"] else ""
     head = (
-        f"{_minute(told['since'])} to {_minute(told['until'])}: "
+        f"{minute_text(told['since'])} to {minute_text(told['until'])}: "
         f"{plural(told['runs'], 'run')}{first} of {plural(told['endpoints'], 'endpoint')} "
         f"from {plural(len(told['regions']), 'region')}, judged by today's rules"
     )
@@ -123,7 +119,7 @@ def parts(told: Document) -> list[RenderableType]:
 
 def _cells(one: Mapping[str, Any]) -> tuple[str, ...]:
     return (
-        _minute(one["at"]),
+        minute_text(one["at"]),
         one["would"],
         word_text(one["class"]),
         word_text(one["trouble"]),

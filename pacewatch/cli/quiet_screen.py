@@ -8,7 +8,7 @@ from rich.text import Text
 from aggregator.quiet import LEARNT_DAYS, LEAST_WEEKS, Calibration
 from pacewatch.cli.render import Column, table
 from pacewatch.words.slot import to_rfc3339
-from pacewatch.words.text import plural
+from pacewatch.words.text import minute_text, plural
 
 Document = dict[str, Any]
 
@@ -43,8 +43,7 @@ def parts(told: Document) -> list[RenderableType]:
     found: list[RenderableType] = [Text(_head(told)), Text()]
     if told["highest"]:
         rows = [
-            (o["endpoint"], o["day"][:16].replace("T", " "), f"{o['share']:.2f}")
-            for o in told["highest"]
+            (o["endpoint"], minute_text(o["day"]), f"{o['share']:.2f}") for o in told["highest"]
         ]
         found += [table(_HIGHEST, rows), Text()]
     found.append(Text(_verdict(told)))

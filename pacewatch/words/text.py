@@ -94,6 +94,11 @@ def _three_digits(value: float) -> str:
     return f"{value:,.0f}"
 
 
+def minute_text(moment: str) -> str:
+    """Return a moment of RFC 3339 to the minute: `2026-12-01 12:00`."""
+    return moment[:16].replace("T", " ")
+
+
 def slower_text(times: float) -> str:
     """Return a slowdown as people say it: `1.6 times slower than alone`, or `as fast as alone`."""
     if 0.95 < times < 1.05:

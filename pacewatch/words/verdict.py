@@ -95,13 +95,6 @@ UNUSUAL_ENDS: dict[UnusualEnd, str] = {
 }
 
 
-SLOW_FIGURES: dict[Trouble, str] = {
-    Trouble.FIRST_TOKEN: "first token",
-    Trouble.OUTPUT_SPEED: "output",
-}
-"""Troubles that have a ratio, with what is slow."""
-
-
 class Slowness(StrEnum):
     """What can be slow about an endpoint; each has a ratio beside a verdict."""
 
@@ -117,6 +110,12 @@ SLOWNESS_WORDS: dict[Slowness, str] = {
     Slowness.END_TO_END: "end to end",
     Slowness.UNDER_LOAD: "under load",
 }
+
+SLOW_FIGURES: dict[Trouble, str] = {
+    trouble: SLOWNESS_WORDS[Slowness(trouble)]
+    for trouble in (Trouble.FIRST_TOKEN, Trouble.OUTPUT_SPEED)
+}
+"""Troubles that have a ratio, with what is slow."""
 
 SLOWER_FROM = 1.05
 """Times slower than usual from which a figure of a slow endpoint is named."""
