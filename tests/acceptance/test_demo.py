@@ -15,7 +15,7 @@ from itertools import pairwise
 import psutil
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
-from support.receiving import Receiver, receiving
+from support.receiving import Receiver
 from support.servers import short_folder
 from support.stack import PATIENCE_S, Up, environment, run_up, running_up, until
 
@@ -33,13 +33,6 @@ PARTS = {
 }
 SERVERS = ("valkey", "postgres")
 SECRET = "hunter2hunter2"
-
-
-@pytest.fixture(scope="module")
-def receiver() -> Iterator[Receiver]:
-    """Whom the demo tells of incidents."""
-    with receiving() as receiver:
-        yield receiver
 
 
 @pytest.fixture(scope="module")

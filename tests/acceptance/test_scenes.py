@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from support import quick_demo
 from support.prometheus import Prometheus, running_prometheus
-from support.receiving import Receiver, receiving
+from support.receiving import Receiver
 from support.servers import short_folder
 from support.stack import PATIENCE_S, Up, environment, running_up, until
 from support.stopping import reader_of, stopping
@@ -21,13 +21,6 @@ from support.stopping import reader_of, stopping
 pytestmark = pytest.mark.slow
 
 Incident = dict[str, Any]
-
-
-@pytest.fixture(scope="module")
-def receiver() -> Iterator[Receiver]:
-    """Whom the demo tells of incidents."""
-    with receiving() as receiver:
-        yield receiver
 
 
 @pytest.fixture(scope="module")

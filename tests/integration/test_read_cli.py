@@ -1,11 +1,10 @@
 import json
-import threading
 from datetime import timedelta
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from support.boards import board_fleet, filled_pool
 from support.centre import migrated_pool, served
+from support.listening import listening
 from support.records import NOON
 from support.seed import add_endpoint, add_worker, prepare
 from support.servers import fresh_database
@@ -118,21 +117,13 @@ def stranger():
     """Answers every question with the bytes that it is given; gives its address and a way to."""
     told = [b""]
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self):
-            self.send_response(200)
-            self.end_headers()
-            self.wfile.write(told[0])
+    def serve(sock, _):
+        with sock:
+            sock.recv(65_536)
+            sock.sendall(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" + told[0])
 
-        def log_message(self, *_):
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}", lambda body: told.__setitem__(0, body)
-        server.shutdown()
-        thread.join()
+    with listening(serve) as port:
+        yield f"http://127.0.0.1:{port}", lambda body: told.__setitem__(0, body)
 
 
 @pytest.mark.parametrize("command", [("board",), ("status",), ("incidents",), ("evidence", "a/b")])
