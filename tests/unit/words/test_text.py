@@ -9,6 +9,7 @@ from pacewatch.words.text import (
     count_text,
     far_text,
     hours_text,
+    minute_text,
     plural,
     seconds_text,
     slower_figures,
@@ -162,3 +163,7 @@ def test_what_is_slower_is_named_from_five_per_cent_on():
 
     assert slower_figures(times) == "output 2.1, end to end 1.8 times slower"
     assert slower_figures(dict.fromkeys(Slowness, 1.0)) == ""
+
+
+def test_a_moment_is_told_to_the_minute():
+    assert minute_text("2026-12-01T12:00:59.5Z") == "2026-12-01 12:00"
