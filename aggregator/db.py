@@ -4,6 +4,7 @@ SQL stands in `aggregator/sql/*.sql`; a query is asked for by file and name and 
 pieces.
 """
 
+import logging
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,7 +16,10 @@ import psycopg
 from psycopg.rows import DictRow, dict_row
 from psycopg_pool import ConnectionPool
 
+from pacewatch import log
 from pacewatch.words.errors import StoreError
+
+logger = logging.getLogger(__name__)
 
 Connection = psycopg.Connection[DictRow]
 Pool = ConnectionPool[Connection]
@@ -59,6 +63,22 @@ def open_pool(url: str, *, size: int = 8) -> Pool:
     with translated():
         pool.open(wait=True, timeout=10)
     return pool
+
+
+@contextmanager
+def open_store(url: str, *, simulated: bool, size: int = 8) -> Iterator[Pool]:
+    """Give a pool on the store, brought to this version's tables, while a process that serves from
+    it runs.
+
+    Any number of processes may start at once. Raises StoreError where Postgres does not answer in
+    10 s, and for a store that is newer or of the other kind.
+    """
+    with open_pool(url, size=size) as pool:
+        if made := migrate(url):
+            log.event(logger, "store.migrated", made=made)
+        with pool.connection() as connection:
+            require_store(connection, simulated)
+        yield pool
 
 
 @contextmanager

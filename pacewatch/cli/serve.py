@@ -16,7 +16,8 @@ def add_to(app: typer.Typer) -> None:
 def aggregator() -> None:
     """Serve ingest, board, API and metrics over HTTP.
 
-    Any number may run; each ends cleanly on SIGTERM.
+    Any number may run; each brings the store to this version at its start, one at a time, and ends
+    cleanly on SIGTERM.
     """
     from aggregator import db
     from aggregator.api.app import create_app
@@ -29,10 +30,7 @@ def aggregator() -> None:
     fleet = load_fleet(config_path(os.environ), os.environ)
     log.set_up("aggregator")
     listening = listen(settings.listen_host, settings.listen_port)
-    pool = db.open_pool(settings.database_url)
-    with pool:
-        with pool.connection() as connection:
-            db.require_store(connection, fleet.simulated)
+    with db.open_store(settings.database_url, simulated=fleet.simulated) as pool:
         serve(create_app(pool, fleet), listening)
 
 
@@ -78,7 +76,8 @@ def beat() -> None:
 def central() -> None:
     """Dispatch slots and keep the store up, a tick at a time.
 
-    Any number may run; each ends cleanly on SIGTERM.
+    Any number may run; each brings the store to this version at its start, one at a time, and ends
+    cleanly on SIGTERM.
     """
     from datetime import UTC, datetime
 
@@ -94,10 +93,8 @@ def central() -> None:
     now = datetime.now(UTC)
     file = FleetFile(config_path(os.environ), os.environ, now)
     log.set_up("central")
-    pool = db.open_pool(settings.database_url, size=4)
-    with pool:
-        with pool.connection() as connection:
-            db.require_store(connection, file.current(now).fleet.simulated)
+    simulated = file.current(now).fleet.simulated
+    with db.open_store(settings.database_url, simulated=simulated, size=4) as pool:
         app = make_app(settings.broker_url)
         add_tasks(app, pool, file)
         raise typer.Exit(run_central(app))

@@ -29,7 +29,7 @@ def add_to(app: typer.Typer) -> None:
 
 
 def migrate(as_json: bool = _JSON) -> None:
-    """Bring the store's tables to this version.
+    """Bring the store's tables to this version, as aggregator and central do at their start.
 
     It is safe to repeat, and to run twice at once.
     """

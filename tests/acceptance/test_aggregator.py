@@ -46,8 +46,7 @@ def wait_until_ready(process, address, timeout_s=120):
     raise AssertionError(f"not ready: {process.poll()}")
 
 
-def test_it_serves_until_sigterm_and_ends_with_0_and_a_log_of_json_lines(environment):
-    assert run(environment, "migrate").returncode == 0
+def test_on_an_empty_store_it_makes_the_tables_serves_until_sigterm_and_ends_with_0(environment):
     with subprocess.Popen(
         (*PACEWATCH, "aggregator"), env=environment, stderr=subprocess.PIPE, text=True
     ) as process:
@@ -58,7 +57,11 @@ def test_it_serves_until_sigterm_and_ends_with_0_and_a_log_of_json_lines(environ
         _, said = process.communicate(timeout=120)
 
     assert process.returncode == 0
-    assert {json.loads(line)["process"] for line in said.splitlines()} <= {"aggregator"}
+    lines = [json.loads(line) for line in said.splitlines()]
+    assert {line["process"] for line in lines} == {"aggregator"}
+    assert [line["made"] for line in lines if line["event"] == "store.migrated"] == [
+        list(db.migrations())
+    ]
 
 
 def test_a_port_in_use_is_one_sentence_and_exit_code_1(environment):
@@ -75,12 +78,20 @@ def test_a_port_in_use_is_one_sentence_and_exit_code_1(environment):
     )
 
 
-def test_a_store_without_tables_is_one_sentence_and_exit_code_1(environment):
-    done = run(environment, "aggregator")
+@pytest.mark.parametrize("process", ["aggregator", "central"])
+def test_a_store_of_a_newer_version_is_one_sentence_and_exit_code_1(
+    environment, database_url, process
+):
+    db.migrate(database_url)
+    with db.connect(database_url) as connection:
+        connection.execute("insert into migration (name) values ('9999_later')")
+
+    done = run(environment | {"PACEWATCH_BROKER_URL": "redis://127.0.0.1:9"}, process)
 
     assert done.returncode == 1
-    assert done.stderr.splitlines()[-1] == (
-        "pacewatch: the store lacks migration 0001_start (pacewatch migrate makes it)"
+    assert done.stderr == (
+        "pacewatch: the store is of a newer version: it has 9999_later, unknown here "
+        "(allowed: a version at least as new as the one that made it)\n"
     )
 
 

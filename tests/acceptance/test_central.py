@@ -1,4 +1,6 @@
-"""Two central workers and two beats as processes, over a broker and a Postgres that die."""
+"""Two central workers and two beats as processes, over a store that they find empty, and over a
+broker and a Postgres that die.
+"""
 
 import json
 import os
@@ -55,10 +57,9 @@ def in_queue(broker: Broker) -> set[str]:
     return {message["args"][0]["run"] for message in broker.waiting(probe_queue("local"))}
 
 
-def test_ticks_go_on_after_broker_and_postgres_died_and_every_slot_is_sent_once(
+def test_on_an_empty_store_ticks_begin_go_on_after_broker_and_postgres_died_and_send_a_slot_once(
     server: PostgresServer, broker: Broker, tmp_path: Path
 ) -> None:
-    db.migrate(server.url)
     (tmp_path / "pacewatch.toml").write_text(CONFIG)
     environment = {
         **os.environ,
@@ -100,8 +101,12 @@ def test_ticks_go_on_after_broker_and_postgres_died_and_every_slot_is_sent_once(
         assert [process.wait(30) for process in processes] == [0] * len(NAMES)
 
     assert set(sent(server).values()) == {1}
+    made = []
     for name, log in zip(NAMES, logs, strict=True):
         lines: list[dict[str, Any]] = [json.loads(line) for line in log.read_text().splitlines()]
         assert {line["process"] for line in lines} == {name}
+        if lines[0]["event"] == "store.migrated":
+            made.append(lines.pop(0)["made"])
         assert lines[0]["event"] == f"{name}.ready"
         assert "critical" not in {line["level"] for line in lines}
+    assert made == [list(db.migrations())], "they began at once, and one made the tables"

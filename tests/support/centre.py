@@ -32,14 +32,8 @@ def make_fleet(*, simulated: bool = True, **fields: object) -> Fleet:
 @contextmanager
 def migrated_pool(url: str, *, simulated: bool = True, size: int = 8) -> Iterator[db.Pool]:
     """An open pool on a migrated store of that kind."""
-    db.migrate(url)
-    pool = db.open_pool(url, size=size)
-    try:
-        with pool.connection() as connection:
-            db.require_store(connection, simulated)
+    with db.open_store(url, simulated=simulated, size=size) as pool:
         yield pool
-    finally:
-        pool.close()
 
 
 @contextmanager
