@@ -2,11 +2,18 @@
 
 Soft (something slow): three rounds of two, one from the suspect region and one from another.
 Hard (a failure): three at once, one from the suspect region and two from others; three more only
-if one of those failed. Of the last few that a day allows a failure has one, and three more at once
-where that fails too: failures that stand alone may not spend what an outage needs.
+if one of those failed. Of the last few that a day allows a failure has two, one from the suspect
+region and one from another, and three more at once where one of those fails too: failures that
+stand alone may not spend what an outage needs.
+
+However many go out, from two on a third to two thirds of them are from the suspect region. The last
+one of a day goes there: where it fails the trouble stands, and where it is well there is none known
+anywhere. From another region it would be well too where the trouble is of one region, and clear it.
+What is slow is not asked about by one alone.
 """
 
 from dataclasses import dataclass
+from itertools import cycle
 
 from aggregator.detect.rules import MOST_ORDERED
 
@@ -15,7 +22,12 @@ HARD_ROUND_S = 600
 ENDS_AFTER_S = 7_200
 
 FEW = 9
-"""Of so many that a day still allows, a failure has one at first."""
+"""Of so many that a day still allows, a failure has two at first."""
+
+_OWN = (0, 3, 5)
+"""Which of the six are from the suspect region: any first two or more of them are so by a third to
+two thirds.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,15 +64,27 @@ def next_round(
     """
     if suspicion.over or suspicion.due_at is None or now < suspicion.due_at:
         return []
-    size = 3 if suspicion.hard else 2
-    if suspicion.hard and not suspicion.ordered and allowed <= FEW:
-        size = 1
-    size = max(min(size, MOST_ORDERED - suspicion.ordered, allowed), 0) if regions else 0
-    first = suspicion.ordered - suspicion.ordered // 3
-    suspect = [region for region in regions if region == suspicion.region][:size]
-    others = [region for region in regions if region != suspicion.region] or suspect
-    asked = suspect + [others[(first + k) % len(others)] for k in range(size - len(suspect))]
+    size = _size(suspicion, allowed) if regions else 0
+    asked = _asked(suspicion, regions)[suspicion.ordered :][:size]
     suspicion.ordered += size
     is_last = not size or suspicion.ordered >= MOST_ORDERED or suspicion.hard
     suspicion.due_at = None if is_last else now + gap_s
     return [Order(region=region, workload=suspicion.workload) for region in asked]
+
+
+def _size(suspicion: Suspicion, allowed: int) -> int:
+    """Return how many go out in a round."""
+    left = max(min(MOST_ORDERED - suspicion.ordered, allowed), 0)
+    if not suspicion.hard:
+        return 2 if left > 1 else 0
+    is_sparing = not suspicion.ordered and allowed <= FEW
+    return min(2 if is_sparing else 3, left)
+
+
+def _asked(suspicion: Suspicion, regions: tuple[str, ...]) -> list[str]:
+    """Return the regions of all six."""
+    own = suspicion.region
+    others = cycle([region for region in regions if region != own] or [own])
+    return [
+        own if place in _OWN and own in regions else next(others) for place in range(MOST_ORDERED)
+    ]

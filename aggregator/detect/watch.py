@@ -260,7 +260,7 @@ class Watch:
             suspicion.good = 0 if hard else suspicion.good + 1
         if hard and not suspicion.over:
             suspicion.hard = True
-            waits = run.purpose is Purpose.CONFIRM and suspicion.ordered > 1
+            waits = run.purpose is Purpose.CONFIRM and suspicion.ordered > 2
             wait_s = self.rules.scaled(HARD_ROUND_S) if waits else 0
             soon = now + wait_s
             suspicion.due_at = min(suspicion.due_at or soon, soon)

@@ -8,10 +8,11 @@ from hypothesis import strategies as st
 from support.judged import HOUR_S, REGIONS, bad, feed, good, learnt, make_watch, played
 
 from aggregator.detect.chart import Chart
-from aggregator.detect.rules import daily_budget, make_rules
+from aggregator.detect.rules import MOST_ORDERED, daily_budget, make_rules
 from aggregator.detect.slowness import zs_of
 from aggregator.detect.standing import suspected_of, troubles_of
 from aggregator.detect.state import state_of, watch_of
+from aggregator.detect.suspicion import Suspicion, next_round
 from aggregator.detect.verdict import judge
 from aggregator.detect.watch import POOLED, Turn, Watch
 from pacewatch.words.judging import Limits
@@ -180,7 +181,7 @@ def test_a_soft_suspicion_orders_six_probes_in_pairs_half_from_the_suspect_regio
         now += 1_200
 
     assert [len(one) for one in orders] == [2, 2, 2, 0, 0]
-    assert sum(one[0] == orders[0][0] for one in orders[:3]) == 3
+    assert [one.count(orders[0][0]) for one in orders[:3]] == [1, 1, 1]
 
 
 def test_a_failure_orders_three_at_once_and_three_more_where_one_of_them_fails():
@@ -208,24 +209,58 @@ def test_a_failure_of_a_slow_endpoint_is_asked_about_as_any_other():
     assert watch.suspicion is None
 
 
-def test_of_the_last_probes_of_a_day_a_failure_has_one_and_three_more_at_once_where_that_fails():
+def test_of_the_last_probes_of_a_day_a_failure_has_two_and_three_more_at_once_where_one_fails():
     watch = learnt()
     watch.take([bad(72)], 72 * HOUR_S)
-    assert [order.region for order in watch.orders(72 * HOUR_S, 6)] == ["r00"]
+    assert [order.region for order in watch.orders(72 * HOUR_S, 9)] == ["r00", "r01"]
 
     watch.take([bad(72.1, purpose=Purpose.CONFIRM)], 72.1 * HOUR_S)
-    assert [o.region for o in watch.orders(72.1 * HOUR_S, 5)] == ["r00", "r02", "r01"]
+    assert [o.region for o in watch.orders(72.1 * HOUR_S, 7)] == ["r02", "r00", "r01"]
     changes = feed(watch, 72.11, 2, step_h=0.001, purpose=Purpose.CONFIRM)
     assert changes == []
 
 
-def test_one_good_answer_clears_a_failure_that_had_but_one_probe():
+def test_two_good_answers_clear_a_failure_that_had_but_two_probes():
     watch = learnt()
     watch.take([bad(72)], 72 * HOUR_S)
     watch.orders(72 * HOUR_S, 6)
-    changes = feed(watch, 72.1, 1, purpose=Purpose.CONFIRM)
+    changes = [feed(watch, 72.1 + k / 100, 1, purpose=Purpose.CONFIRM) for k in range(2)]
 
-    assert [c.turn for c in changes] == [Turn.CLEARED]
+    assert [[c.turn for c in one] for one in changes] == [[], [Turn.CLEARED]]
+
+
+def test_the_last_probe_of_a_day_is_from_the_suspect_region_and_is_not_spent_on_what_is_slow():
+    watch = learnt()
+    watch.take([bad(72)], 72 * HOUR_S)
+    assert [order.region for order in watch.orders(72 * HOUR_S, 1)] == ["r00"]
+
+    watch = learnt()
+    feed(watch, 72, 4, speed=50)
+    assert watch.orders(75 * HOUR_S, 7) == []
+
+
+SHARES = st.lists(st.tuples(st.integers(0, 14), st.booleans()), min_size=1, max_size=8)
+
+
+@given(SHARES, st.booleans())
+def test_of_two_probes_or_more_a_third_to_two_thirds_are_from_the_suspect_region(rounds, hard):
+    suspicion = Suspicion(since=0, region="r01", workload="standard", hard=hard, due_at=0)
+    asked = []
+    for now, (allowed, turns_hard) in enumerate(rounds):
+        suspicion.hard |= turns_hard
+        suspicion.due_at = now
+        asked += next_round(suspicion, REGIONS, now, gap_s=1, allowed=allowed)
+
+        own = sum(order.region == "r01" for order in asked)
+        assert len(asked) < 2 or len(asked) <= 3 * own <= 2 * len(asked)
+    assert len(asked) <= MOST_ORDERED
+
+
+def test_where_the_suspect_region_is_not_heard_the_others_are_asked_alone():
+    suspicion = Suspicion(since=0, region="r01", workload="standard", hard=True, due_at=0)
+
+    asked = next_round(suspicion, ("r00", "r02"), 0, gap_s=1, allowed=12)
+    assert [order.region for order in asked] == ["r00", "r02", "r00"]
 
 
 def test_a_slowdown_whose_level_drifts_halfway_back_is_not_called_ok():
