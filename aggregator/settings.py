@@ -9,7 +9,7 @@ from psycopg import ProgrammingError
 from psycopg.conninfo import conninfo_to_dict
 
 from pacewatch.secret import read_secret
-from pacewatch.words.address import BROKER_SCHEMES, refuse_unencrypted
+from pacewatch.words.address import BROKER_SCHEMES, WEB_SCHEMES, refuse_address
 from pacewatch.words.errors import SettingsError
 
 DEFAULT_LISTEN = "127.0.0.1:8420"
@@ -76,9 +76,7 @@ def _database(environment: Mapping[str, str], faults: list[str]) -> str:
 def _broker(environment: Mapping[str, str], faults: list[str]) -> str:
     name = "PACEWATCH_BROKER_URL"
     url = _secret(name, "Redis or Valkey of the fleet", environment, faults)
-    if url and (scheme := url.partition("://")[0]) not in BROKER_SCHEMES:
-        faults.append(f'{name}: unknown scheme "{scheme}" (known: {", ".join(BROKER_SCHEMES)})')
-    elif url and (fault := refuse_unencrypted(name, url, environment)):
+    if url and (fault := refuse_address(name, url, BROKER_SCHEMES, environment)):
         faults.append(fault)
     return url
 
@@ -121,6 +119,6 @@ def _listen(
     if not host or not port:
         faults.append(f'{name}: "{listen}" is no address (form: host:port)')
         return "", 0
-    if fault := refuse_unencrypted(name, f"http://{listen}", environment):
+    if fault := refuse_address(name, f"http://{listen}", WEB_SCHEMES, environment):
         faults.append(fault)
     return host, port

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
 from pacewatch.tables import suggestion
-from pacewatch.words.address import refuse_unencrypted
+from pacewatch.words.address import BROKER_SCHEMES, WEB_SCHEMES, refuse_address
 from pacewatch.words.channel import Channel
 from pacewatch.words.endpoint import Endpoint, secret_names
 
@@ -41,6 +41,10 @@ _SECRETS = (
     "PACEWATCH_ADMIN_TOKEN",
     "PACEWATCH_GRAFANA_TOKEN",
 )
+_ADDRESSES = {
+    "PACEWATCH_BROKER_URL": BROKER_SCHEMES,
+    "PACEWATCH_AGGREGATOR_URL": WEB_SCHEMES,
+}
 _OF_SCRIPTS = ("PACEWATCH_PYTHON", "PACEWATCH_POSTGRES_PASSWORD")
 _KEY_NAME = re.compile(r"PACEWATCH_[A-Z0-9_]+_API_KEY(_FILE)?")
 
@@ -78,9 +82,9 @@ def environment_faults(
             continue
         what = "no provider has that name" if _KEY_NAME.fullmatch(name) else "unknown variable"
         faults.append(f"{name}: {what}{suggestion(name, known)}")
-    for name in ("PACEWATCH_BROKER_URL", "PACEWATCH_AGGREGATOR_URL"):
+    for name, schemes in _ADDRESSES.items():
         if url := environment.get(name):
-            faults += [fault] if (fault := refuse_unencrypted(name, url, environment)) else []
+            faults += [fault] if (fault := refuse_address(name, url, schemes, environment)) else []
     for name in (*_SECRETS, *sorted(keys)):
         if environment.get(name) and environment.get(f"{name}_FILE"):
             faults.append(f"{name} and {name}_FILE are both set; one of them is enough")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pacewatch.secret import read_secret
-from pacewatch.words.address import BROKER_SCHEMES, refuse_unencrypted
+from pacewatch.words.address import BROKER_SCHEMES, WEB_SCHEMES, refuse_address
 from pacewatch.words.errors import SettingsError
 
 DEFAULT_AGGREGATOR = "http://127.0.0.1:8420"
@@ -74,11 +74,7 @@ def _broker(environment: Mapping[str, str], faults: list[str]) -> str:
     if not url:
         faults.append(f"{name} is not set; it names the Redis or Valkey of the fleet")
         return url
-    scheme = url.partition("://")[0]
-    if scheme not in BROKER_SCHEMES:
-        known = ", ".join(BROKER_SCHEMES)
-        faults.append(f'{name}: unknown scheme "{scheme}" (known: {known})')
-    elif fault := refuse_unencrypted(name, url, environment):
+    if fault := refuse_address(name, url, BROKER_SCHEMES, environment):
         faults.append(fault)
     return url
 
@@ -86,9 +82,7 @@ def _broker(environment: Mapping[str, str], faults: list[str]) -> str:
 def _aggregator(environment: Mapping[str, str], faults: list[str]) -> str:
     name = "PACEWATCH_AGGREGATOR_URL"
     url = (environment.get(name) or DEFAULT_AGGREGATOR).rstrip("/")
-    if not url.startswith(("http://", "https://")):
-        faults.append(f"{name}: not an address (form: https://host:port)")
-    elif fault := refuse_unencrypted(name, url, environment):
+    if fault := refuse_address(name, url, WEB_SCHEMES, environment):
         faults.append(fault)
     return url
 

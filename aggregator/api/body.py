@@ -1,11 +1,12 @@
 """Reads the body of a request, bounded in size and in time before anything looks into it."""
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Annotated, Any, LiteralString, TypeVar
 
 import anyio
 from fastapi import Request
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
+from pydantic_core import PydanticCustomError
 from starlette.requests import ClientDisconnect
 
 from aggregator.api.problems import Problem
@@ -16,6 +17,30 @@ BODY_S = 30
 RETRY_AFTER_S = 5
 
 Body = TypeVar("Body", bound=BaseModel)
+
+
+SAYS = r"^[^\x00-\x1f\x7f]*[^\s\x00-\x1f\x7f][^\x00-\x1f\x7f]*$"
+"""One line of text that is not blank."""
+
+
+def told_as(sentence: LiteralString) -> WrapValidator:
+    """Return what has every fault of a value told in one sentence."""
+
+    def read(value: object, inner: ValidatorFunctionWrapHandler) -> Any:
+        try:
+            return inner(value)
+        except ValidationError as error:
+            raise PydanticCustomError("refused", sentence) from error
+
+    return WrapValidator(read)
+
+
+Author = Annotated[
+    str,
+    Field(max_length=100, pattern=SAYS),
+    told_as("is no name (allowed: one line of at most 100 characters that is not blank)"),
+]
+"""Who says something; left out, nobody is named."""
 
 
 def body_of(model: type[Body], most_bytes: int, empty: str = "") -> Callable[[Request], Any]:

@@ -6,10 +6,10 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from fastapi.responses import JSONResponse
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import AwareDatetime, BaseModel, ConfigDict
 
 from aggregator import incidents
-from aggregator.api.body import body_of, described_by
+from aggregator.api.body import Author, body_of, described_by
 from aggregator.api.centre import AtCentre, Centre, InTransaction, granted
 from aggregator.api.filters import Names
 from aggregator.api.judgement_documents import incident_document, whole_document
@@ -57,7 +57,7 @@ class Said(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    by: Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f]{0,100}$")] = ""
+    by: Author = ""
     """A name for the timeline."""
 
 

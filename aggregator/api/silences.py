@@ -8,7 +8,7 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from aggregator import silences
-from aggregator.api.body import body_of, described_by
+from aggregator.api.body import SAYS, Author, body_of, described_by, told_as
 from aggregator.api.centre import AtCentre, InTransaction, granted
 from aggregator.api.judgement_documents import silence_document
 from aggregator.api.problems import Problem
@@ -30,14 +30,26 @@ class AskedSilence(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    endpoints: Annotated[str, Field(pattern=r"^[a-z0-9._/@#*?-]{1,300}$")]
+    endpoints: Annotated[
+        str,
+        Field(pattern=r"^[a-z0-9._/@#*?-]{1,300}$"),
+        told_as("is no id and no pattern of ids (allowed: at most 300 of a-z 0-9 . _ - / @ # * ?)"),
+    ]
     """An endpoint's id, or a pattern of ids with `*` and `?`."""
     region: Annotated[str, Field(max_length=100)] = ""
     """Of incidents of this region alone; empty: all."""
-    for_s: Annotated[int, Field(ge=1, le=LONGEST_S)]
+    for_s: Annotated[
+        int,
+        Field(ge=1, le=LONGEST_S),
+        told_as("is no time that a silence may last (allowed: 1 second to 366 days)"),
+    ]
     """How long from now on, seconds."""
-    why: Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f]{1,500}$")]
-    by: Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f]{0,100}$")] = ""
+    why: Annotated[
+        str,
+        Field(max_length=500, pattern=SAYS),
+        told_as("is no reason (allowed: one line of at most 500 characters that is not blank)"),
+    ]
+    by: Author = ""
 
 
 @router.get("", response_class=JSONResponse, responses=UNCHANGED)

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from aggregator.detect.scope import FAILED_Z
 from aggregator.detect.standing import Met
 from aggregator.detect.watch import Watch
 from pacewatch.words.figures import percentile
@@ -14,8 +15,6 @@ LATEST = 4
 
 OTHER_REGIONS = 4
 """Of the endpoint's other regions so many are looked at, those tested last."""
-
-_FAILED_Z = 2.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +48,7 @@ def median_z(points: Iterable[Sequence[Any]], trouble: Trouble, after: float) ->
         z = first if trouble is Trouble.FIRST_TOKEN else speed
         if trouble is Trouble.FAILURES:
             z = 0.0
-        z = _FAILED_Z if has_failed else z
+        z = FAILED_Z if has_failed else z
         if at > after and z is not None:
             zs.append(z)
     return percentile(zs[-LATEST:], 0.5)

@@ -2,10 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import exp
 
 from aggregator.detect.chart import MARGIN
 from pacewatch.words.figures import percentile
+from pacewatch.words.text import than_usual_text
 from pacewatch.words.verdict import Blame, Trouble
+
+FAILED_Z = 2.0
+"""What a failed run counts as: as one over seven times slower than usual."""
 
 BAR = 0.25
 """Least median z of other regions that shares the trouble."""
@@ -81,7 +86,8 @@ def _by_regions(around: Around) -> Attribution:
     if shared is not None and shared > bar_of(around.suspect_z):
         if around.identity_changed:
             return _named(Blame.MODEL, "what answers has changed", "other regions see it too")
-        return _named(Blame.PROVIDER, f"other regions see it too (median z {shared:.2f})")
+        they = _shared_text(around.trouble, shared)
+        return _named(Blame.PROVIDER, f"other regions see it too ({they})")
     if around.prober_suspect:
         why = "a worker's own calibration or its flags speak against it"
         return replace(_named(Blame.PROBER, why), is_wide=True)
@@ -99,9 +105,19 @@ def _by_regions(around: Around) -> Attribution:
     if shared is None:
         return _named(Blame.UNKNOWN, "no other region has tested it")
     against = "round trips are as always" if not network_worse else None
-    return _named(
-        Blame.REGION_PATH, f"other regions are well (median z {shared:.2f})", against=against
-    )
+    they = "most of their latest runs went well"
+    if around.trouble is not Trouble.FAILURES:
+        they = than_usual_text("at their median", exp(shared))
+    return _named(Blame.REGION_PATH, f"other regions are well ({they})", against=against)
+
+
+def _shared_text(trouble: Trouble, z: float) -> str:
+    """Return how other regions are that share a trouble, by the median of their own medians."""
+    if trouble is Trouble.FAILURES:
+        return "in half of them or more, half of the latest runs or more failed"
+    if z >= FAILED_Z:
+        return "at their median over seven times slower than usual, or failing"
+    return than_usual_text("at their median", exp(z))
 
 
 def bar_of(suspect_z: Sequence[float]) -> float:

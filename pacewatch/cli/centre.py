@@ -4,6 +4,8 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from http import HTTPStatus
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -11,7 +13,7 @@ import httpx2
 
 from pacewatch.secret import read_secret
 from pacewatch.stack.state import ADMIN_TOKEN, running_board, state_folder
-from pacewatch.words.address import is_loopback, refuse_unencrypted
+from pacewatch.words.address import WEB_SCHEMES, is_loopback, refuse_address
 from pacewatch.words.errors import PacewatchError, SettingsError
 
 DEFAULT_AGGREGATOR_URL = "http://127.0.0.1:8420"
@@ -21,6 +23,8 @@ STREAM_TIMEOUT_S = 120.0
 """How long the next piece of a long answer may take."""
 _WRONG_USE = frozenset({404, 422})
 """What is answered to a name that is not known, and to what no question can be."""
+_MEMBER = re.compile(r"[a-z_]+\b")
+"""The member of a body that a refusal begins with."""
 _NOT_OURS = "its answer is none that one gives"
 
 
@@ -33,18 +37,20 @@ def aggregator_url() -> str:
         or running_board(os.environ, uid=os.getuid())
         or DEFAULT_AGGREGATOR_URL
     )
-    if fault := refuse_unencrypted("PACEWATCH_AGGREGATOR_URL", url, os.environ):
+    if fault := refuse_address("PACEWATCH_AGGREGATOR_URL", url, WEB_SCHEMES, os.environ):
         raise SettingsError(fault)
     return url.rstrip("/")
 
 
-def get(path: str, asked: Mapping[str, Sequence[str]] | None = None) -> Any:
-    """Return the aggregator's document.
+def get(
+    path: str, asked: Mapping[str, Sequence[str]] | None = None, *, unknown: str | None = None
+) -> Any:
+    """Return the aggregator's document; `unknown` is the sentence where it knows no such thing.
 
     Raises SettingsError for an address that cannot be used and a question that cannot be answered,
     PacewatchError where the aggregator does not answer, or what answers is none.
     """
-    document = _ask("GET", path, params=dict(asked or {}))
+    document = _ask("GET", path, unknown=unknown, params=dict(asked or {}))
     if "simulated" not in document:  # each of its documents tells whether it is
         raise _no_aggregator(aggregator_url(), _NOT_OURS)
     return document
@@ -77,21 +83,35 @@ def whole_board(asked: Mapping[str, Sequence[str]]) -> Any:
     return {**document, "next": None}
 
 
-def post(path: str, body: Mapping[str, Any], token: str) -> Any:
-    """Have the aggregator do something; return its document. Raises as `get` does."""
-    return _ask("POST", path, json=dict(body), headers={"authorization": f"Bearer {token}"})
+def post(
+    path: str, body: Mapping[str, Any], token: str, *, options: Mapping[str, str] | None = None
+) -> Any:
+    """Have the aggregator do something; return its document. Raises as `get` does.
+
+    `options` are what the members of the body are called on the command line.
+    """
+    headers = {"authorization": f"Bearer {token}"}
+    return _ask("POST", path, options=options, json=dict(body), headers=headers)
 
 
-def delete(path: str, token: str) -> Any:
+def delete(path: str, token: str, *, unknown: str) -> Any:
     """Have the aggregator end something; return its document. Raises as `get` does."""
-    return _ask("DELETE", path, headers={"authorization": f"Bearer {token}"})
+    headers = {"authorization": f"Bearer {token}"}
+    return _ask("DELETE", path, unknown=unknown, headers=headers)
 
 
-def _ask(method: str, path: str, **told: Any) -> Any:
+def _ask(
+    method: str,
+    path: str,
+    *,
+    unknown: str | None = None,
+    options: Mapping[str, str] | None = None,
+    **told: Any,
+) -> Any:
     url = aggregator_url()
     with _translated(url), httpx2.Client(trust_env=False, timeout=TIMEOUT_S) as client:
         answer = client.request(method, url + path, **told)
-        return _document(url, answer)
+        return _document(url, answer, unknown, options or {})
 
 
 @contextmanager
@@ -132,8 +152,15 @@ def _no_aggregator(url: str, why: str) -> PacewatchError:
     return PacewatchError(f"{url}: this is no aggregator: {why}")
 
 
-def _document(url: str, answer: httpx2.Response) -> dict[str, Any]:
-    """Return the object that is answered; raises PacewatchError for all else, and for a problem."""
+def _document(
+    url: str,
+    answer: httpx2.Response,
+    unknown: str | None = None,
+    options: Mapping[str, str] = MappingProxyType({}),
+) -> dict[str, Any]:
+    """Return the object that is answered; raises PacewatchError for all else, and for a problem, by
+    the name under which a person has given what is refused.
+    """
     try:
         document = answer.json()
     except (ValueError, RecursionError) as error:
@@ -141,9 +168,19 @@ def _document(url: str, answer: httpx2.Response) -> dict[str, Any]:
     if not isinstance(document, dict):
         raise _no_aggregator(url, _NOT_OURS)
     if answer.is_error:
+        if unknown and answer.status_code == HTTPStatus.NOT_FOUND and _is_problem(answer):
+            raise SettingsError(unknown)
+        detail = str(document.get("detail", answer.reason_phrase))
+        member = _MEMBER.match(detail)
+        if member and (option := options.get(member[0])):
+            raise SettingsError(option + detail.removeprefix(member[0]))
         kind = SettingsError if answer.status_code in _WRONG_USE else PacewatchError
-        raise kind(f"{url}: {document.get('detail', answer.reason_phrase)}")
+        raise kind(f"{url}: {detail}")
     return document
+
+
+def _is_problem(answer: httpx2.Response) -> bool:
+    return answer.headers.get("content-type", "").startswith("application/problem+json")
 
 
 def _reason(error: Exception) -> str:

@@ -1,5 +1,8 @@
-"""Options with a few words to choose from, refused in words like everything else."""
+"""Options with a few words to choose from, and numbers of things, refused in words like everything
+else.
+"""
 
+import re
 from collections.abc import Callable
 from enum import StrEnum
 from typing import TypeVar
@@ -17,6 +20,20 @@ def choice_of(words: type[Word]) -> Callable[[str], Word]:
             known = ", ".join(words)
             raise typer.BadParameter(f'unknown word "{told}" (known: {known})')
         return words(told)
+
+    return read
+
+
+def number_of(what: str) -> Callable[[str], int]:
+    """Return what reads the number of an incident, or of a silence; it raises BadParameter for what
+    is none.
+    """
+
+    def read(told: str) -> int:
+        if not re.fullmatch(r"[1-9][0-9]{0,17}", told):
+            form = "allowed: a whole number from 1 on"
+            raise typer.BadParameter(f'"{told}" is no number of {what} ({form})')
+        return int(told)
 
     return read
 

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from pacewatch.cli.choices import number_of
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -20,7 +22,12 @@ def evidence(  # noqa: PLR0913 - six options
         str | None, typer.Argument(help="An endpoint's id.", show_default=False)
     ] = None,
     incident: Annotated[
-        int | None, typer.Option(min=1, help="An incident's id, in place of an endpoint.")
+        int | None,
+        typer.Option(
+            parser=number_of("an incident"),
+            metavar="ID",
+            help="An incident's id, in place of an endpoint.",
+        ),
     ] = None,
     since: Annotated[
         str | None,
@@ -43,11 +50,14 @@ def evidence(  # noqa: PLR0913 - six options
     Medians before and since, outcomes, network times, and the provider's own id of each request;
     no key, prompt or answer is in it. Exit code 1 where nothing was measured in that time.
     """
-    from pacewatch.cli import centre, render
+    from pacewatch.cli import centre, incidents, render
     from pacewatch.cli.evidence_page import page_of
     from pacewatch.words.errors import PacewatchError
 
-    document = centre.get(*_asked(endpoint, incident, since, until))
+    unknown = f'ENDPOINT: "{endpoint}" is not known (pacewatch board lists those that are)'
+    if incident is not None:
+        unknown = incidents.unknown("--incident", incident)
+    document = centre.get(*_asked(endpoint, incident, since, until), unknown=unknown)
     if as_json:
         render.show_json(document)
     if not document["runs"]:

@@ -4,6 +4,7 @@ import os
 
 import typer
 
+from pacewatch.facts import why_no_base_url
 from pacewatch.secret import read_secret
 from pacewatch.words.errors import SettingsError
 
@@ -35,6 +36,8 @@ def push(
 
     from dashboards.publish import push as push_all
 
+    if fault := why_no_base_url(url):
+        raise SettingsError(f"--url: {fault}")
     token = read_secret("PACEWATCH_GRAFANA_TOKEN", os.environ)
     if token is None:
         raise SettingsError(

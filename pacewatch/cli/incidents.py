@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
+from pacewatch.cli.choices import number_of
 from pacewatch.cli.default_command import OrList
 
 incidents_app = typer.Typer(
@@ -13,7 +14,12 @@ incidents_app = typer.Typer(
 )
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Id = Annotated[int, typer.Argument(min=1, metavar="ID", help="Its number.", show_default=False)]
+Id = Annotated[
+    int,
+    typer.Argument(
+        parser=number_of("an incident"), metavar="ID", help="Its number.", show_default=False
+    ),
+]
 By = Annotated[str, typer.Option(help="Who says so; your login name unless said.")]
 
 PAGE = 200
@@ -50,7 +56,7 @@ def show(id: Id, as_json: AsJson = False) -> None:
     """Show one incident: what, how much, since when, whose fault, its timeline and runs."""
     from pacewatch.cli import centre
 
-    _show(centre.get(f"/api/incidents/{id}"), as_json=as_json)
+    _show(centre.get(f"/api/incidents/{id}", unknown=unknown("ID", id)), as_json=as_json)
 
 
 @incidents_app.command()
@@ -73,9 +79,15 @@ def _say(word: str, incident: int, by: str) -> dict[str, Any]:
     from pacewatch.cli.author import author
 
     path = f"/api/incidents/{incident}"
-    token = centre.token("admin", simulated=centre.get(path)["simulated"])
-    said: dict[str, Any] = centre.post(f"{path}/{word}", {"by": author(by)}, token)
+    found = centre.get(path, unknown=unknown("ID", incident))
+    token = centre.token("admin", simulated=found["simulated"])
+    said: dict[str, Any] = centre.post(f"{path}/{word}", author(by), token, options={"by": "--by"})
     return said
+
+
+def unknown(given: str, incident: int) -> str:
+    """Return the sentence for an incident that there is not, by how it was given."""
+    return f"{given}: there is no incident {incident} (pacewatch incidents --all lists the latest)"
 
 
 def _show(document: dict[str, Any], *, as_json: bool) -> None:

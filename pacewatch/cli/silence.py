@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from pacewatch.cli.choices import number_of
 from pacewatch.cli.default_command import OrBegin
 from pacewatch.tables import shown
 from pacewatch.words.errors import SettingsError
@@ -21,6 +22,13 @@ silence_app = typer.Typer(
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 _SPAN = re.compile(r"([0-9]{1,5})(min|h|d)")
+_OPTIONS = {
+    "endpoints": "ENDPOINTS",
+    "region": "--region",
+    "for_s": "--for",
+    "why": "--why",
+    "by": "--by",
+}
 _UNITS = {"min": "minutes", "h": "hours", "d": "days"}
 
 
@@ -59,10 +67,10 @@ def begin(  # noqa: PLR0913 - six words
         "endpoints": endpoints,
         "region": region,
         "for_s": int(span_of(lasts).total_seconds()),
-        "why": reason_of(why),
-        "by": author(by),
+        "why": why,
+        **author(by),
     }
-    made = centre.post("/api/silences", asked, _token())
+    made = centre.post("/api/silences", asked, _token(), options=_OPTIONS)
     if as_json:
         render.show_json(made)
     else:
@@ -86,14 +94,17 @@ def list_(
 
 @silence_app.command()
 def end(
-    id: Annotated[int, typer.Argument(min=1, metavar="ID", show_default=False)],
+    id: Annotated[
+        int, typer.Argument(parser=number_of("a silence"), metavar="ID", show_default=False)
+    ],
     as_json: AsJson = False,
 ) -> None:
     """End a silence now."""
     from pacewatch.cli import centre, render
     from pacewatch.cli.silences_screen import line
 
-    document = centre.delete(f"/api/silences/{id}", _token())
+    unknown = f"ID: there is no silence {id} (pacewatch silence list --all lists them)"
+    document = centre.delete(f"/api/silences/{id}", _token(), unknown=unknown)
     if as_json:
         render.show_json(document)
     else:
@@ -106,13 +117,6 @@ def span_of(text: str) -> timedelta:
     if found is None or not int(found[1]):
         raise SettingsError(f"--for: {shown(text)} is no length of time (allowed: 30min, 2h, 3d)")
     return timedelta(**{_UNITS[found[2]]: int(found[1])})
-
-
-def reason_of(text: str) -> str:
-    """Return a reason; raises SettingsError for one that says nothing."""
-    if not text.strip():
-        raise SettingsError("--why: is empty; it is for everybody to read")
-    return text
 
 
 def _token() -> str:

@@ -1,7 +1,7 @@
 """Which addresses of our own parts may be spoken to in clear."""
 
 import ipaddress
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from urllib.parse import urlsplit
 
 ALLOW_UNENCRYPTED = "PACEWATCH_ALLOW_UNENCRYPTED"
@@ -10,8 +10,11 @@ ALLOW_UNENCRYPTED = "PACEWATCH_ALLOW_UNENCRYPTED"
 BROKER_SCHEMES = ("redis", "rediss", "redis+socket")
 """How an address of the broker may begin."""
 
-_ENCRYPTED = frozenset({"https", "rediss", "sentinels"})
-_LOCAL = frozenset({"redis+socket", "unix"})
+WEB_SCHEMES = ("http", "https")
+"""How an address of the aggregator may begin."""
+
+_ENCRYPTED = frozenset({"https", "rediss"})
+_LOCAL = "redis+socket"
 
 
 def is_loopback(host: str) -> bool:
@@ -24,7 +27,9 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def refuse_unencrypted(name: str, url: str, environment: Mapping[str, str]) -> str | None:
+def refuse_address(
+    name: str, url: str, schemes: Sequence[str], environment: Mapping[str, str]
+) -> str | None:
     """Return why the address of that setting is refused, in words; None where it may be used."""
     no_address = f"{name}: not an address (form: scheme://host:port)"
     try:
@@ -32,10 +37,12 @@ def refuse_unencrypted(name: str, url: str, environment: Mapping[str, str]) -> s
         host, _ = parts.hostname or "", parts.port
     except ValueError:
         return no_address
-    if parts.scheme in _ENCRYPTED | _LOCAL or is_loopback(host):
-        return None
-    if not parts.scheme or not host:
+    if not parts.scheme or not (host or parts.scheme == _LOCAL):
         return no_address
+    if parts.scheme not in schemes:
+        return f'{name}: unknown scheme "{parts.scheme}" (known: {", ".join(schemes)})'
+    if parts.scheme == _LOCAL or parts.scheme in _ENCRYPTED or is_loopback(host):
+        return None
     if environment.get(ALLOW_UNENCRYPTED) == "yes":
         return None
     return (

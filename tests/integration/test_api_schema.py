@@ -78,6 +78,25 @@ def test_a_misspelt_filter_is_refused_with_those_that_the_description_has(client
     assert found > 10
 
 
+def test_a_name_that_has_one_value_is_refused_where_it_is_given_twice(client):
+    told = {
+        (path, one["name"]): (one["schema"], client.get(path, params={one["name"]: ["1", "2"]}))
+        for path, methods in DESCRIBED["paths"].items()
+        if path.startswith("/api/")
+        for one in methods.get("get", {}).get("parameters", ())
+        if one["in"] == "query"
+    }
+    single = {
+        one
+        for one, (schema, answer) in told.items()
+        if "given 2 times (allowed: once)" in answer.text and answer.status_code == 422
+    }
+
+    assert single == {one for one, (schema, _) in told.items() if "array" not in str(schema)}
+    assert {("/api/incidents", "limit"), ("/api/evidence", "endpoint")} <= single
+    assert ("/api/series", "model") not in single
+
+
 def lists():
     """Give each list of the API with a query that it answers."""
     for path in DESCRIBED["paths"]:

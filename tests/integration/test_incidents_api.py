@@ -12,6 +12,10 @@ from support.servers import fresh_database
 from aggregator.api.app import create_app
 from aggregator.regions import Scope, issue_token
 
+LINE_500, LINE_100 = (
+    f"allowed: one line of at most {most} characters that is not blank" for most in (500, 100)
+)
+
 
 @pytest.fixture(scope="module")
 def pool(postgres_url):
@@ -158,6 +162,13 @@ def test_a_level_that_is_accepted_is_handed_to_the_judge(client, ids, pool):
 
 
 @pytest.mark.parametrize("word", ["acknowledge", "accept"])
+def test_a_blank_name_is_refused(client, ids, word):
+    answer = client.post(f"/api/incidents/{ids['halved']}/{word}", json={"by": " "})
+
+    assert (answer.status_code, answer.json()["detail"]) == (422, f"by: is no name ({LINE_100})")
+
+
+@pytest.mark.parametrize("word", ["acknowledge", "accept"])
 def test_an_incident_that_is_not_open_cannot_be_spoken_to(client, ids, word):
     answer = client.post(f"/api/incidents/{ids['path']}/{word}")
 
@@ -207,8 +218,10 @@ def test_a_silence_holds_until_it_is_ended(client):
     [
         ({"endpoints": "grog/*"}, 'endpoints "grog/*": matches no endpoint that is probed'),
         ({"region": "mars"}, 'region "mars": unknown (known: eu-west, us-east)'),
-        ({"for_s": 0}, "for_s: "),
-        ({"why": ""}, "why: "),
+        ({"for_s": 0}, "for_s: is no time that a silence may last (allowed: 1 second to 366 days)"),
+        *(({"why": blank}, f"why: is no reason ({LINE_500})") for blank in ("", " \u2003", "a\nb")),
+        *(({"by": blank}, f"by: is no name ({LINE_100})") for blank in ("", "   ", "a" * 101)),
+        ({"endpoints": "GROQ"}, "endpoints: is no id and no pattern of ids (allowed: at most 300"),
         ({"until": "noon"}, "until: "),
     ],
 )

@@ -104,11 +104,34 @@ def test_what_is_heard_no_more_is_not_told_to_be_as_usual(call, pool, ids):
     assert "as usual again" not in found.output
 
 
-def test_an_incident_that_is_not_there_is_wrong_use(call):
-    found = call("incidents", "show", 999_999)
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        *(
+            (("incidents", word, 99), "ID: there is no incident 99 (pacewatch incidents --all ")
+            for word in ("show", "ack", "accept")
+        ),
+        (("evidence", "--incident", 99), "--incident: there is no incident 99 (pacewatch "),
+        (("evidence", "no/no"), 'ENDPOINT: "no/no" is not known (pacewatch board lists those '),
+        (("silence", "end", 99), "ID: there is no silence 99 (pacewatch silence list --all "),
+    ],
+)
+def test_what_is_not_there_is_told_by_the_name_it_was_given_under(call, ids, words, sentence):
+    found = call(*words)
 
     assert isinstance(found.exception, SettingsError)
-    assert "incident 999999: unknown" in str(found.exception)
+    assert str(found.exception).startswith(sentence)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("incidents", "show", "x"), ("incidents", "ack", 0), ("evidence", "--incident", "x")],
+)
+def test_what_is_no_number_is_wrong_use(call, words):
+    found = call(*words)
+
+    assert found.exit_code == 2
+    assert f'"{words[-1]}" is no number of an incident (allowed: ' in " ".join(found.output.split())
 
 
 def test_an_acknowledgement_bears_the_login_name_and_is_shown(call, ids):
@@ -146,14 +169,25 @@ def test_a_silence_is_begun_listed_and_ended(call, ids):
     [
         (("groq/*", "--for", "2 hours"), '--for: "2 hours" is no length of time'),
         (("groq/*", "--for", "0h"), '--for: "0h" is no length of time'),
-        (("grog/*", "--for", "2h"), 'endpoints "grog/*": matches no endpoint that is probed'),
+        (("groq/*", "--for", "99999d"), "--for: is no time that a silence may last (allowed: "),
+        (("groq/*", "--for", "2h", "--why", " "), "--why: is no reason (allowed: one line "),
+        (("groq/*", "--for", "2h", "--by", " "), "--by: is no name (allowed: one line "),
+        (("groq/*", "--for", "2h", "--region", "mars"), '--region "mars": unknown (known: '),
+        (("GROQ", "--for", "2h"), "ENDPOINTS: is no id and no pattern of ids (allowed: "),
+        (("grog/*", "--for", "2h"), 'ENDPOINTS "grog/*": matches no endpoint that is probed'),
     ],
 )
 def test_a_silence_that_cannot_be_is_refused(call, words, sentence):
-    found = call("silence", *words, "--why", "x")
+    found = call("silence", "--why", "x", *words)
 
     assert isinstance(found.exception, SettingsError)
-    assert sentence in str(found.exception)
+    assert str(found.exception).startswith(sentence)
+
+
+def test_a_silence_of_somebody_without_a_login_name_names_nobody(call, ids):
+    found = call("silence", "groq/*", "--for", "2h", "--why", "x", "--json", LOGNAME="", USER="")
+
+    assert json.loads(found.output)["by"] == ""
 
 
 def test_without_a_token_the_sentence_says_how_to_get_one(call, ids):

@@ -3,14 +3,7 @@
 import pytest
 
 from pacewatch.cli.evidence import _asked
-from pacewatch.cli.silence import reason_of
 from pacewatch.words.errors import SettingsError
-
-
-@pytest.mark.parametrize("text", ["", "   "])
-def test_a_silence_without_a_reason_is_refused(text: str) -> None:
-    with pytest.raises(SettingsError, match="--why: is empty"):
-        reason_of(text)
 
 
 def test_evidence_that_would_begin_after_its_end_is_refused() -> None:

@@ -57,7 +57,7 @@ def test_all_faults_are_told_at_once():
     assert refused.value.faults == (
         "PACEWATCH_REGION is not set; it names the region the worker stands in",
         "PACEWATCH_BROKER_URL is not set; it names the Redis or Valkey of the fleet",
-        "PACEWATCH_AGGREGATOR_URL: not an address (form: https://host:port)",
+        "PACEWATCH_AGGREGATOR_URL: not an address (form: scheme://host:port)",
         "PACEWATCH_REGION_TOKEN is not set; `pacewatch token issue REGION` makes one at the centre",
     )
 

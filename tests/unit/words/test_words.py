@@ -1,6 +1,6 @@
 import pytest
 
-from pacewatch.words.address import is_loopback, refuse_unencrypted
+from pacewatch.words.address import BROKER_SCHEMES, WEB_SCHEMES, is_loopback, refuse_address
 from pacewatch.words.errors import SettingsError
 from pacewatch.words.flag import LEAVES, Figure, Flag
 from pacewatch.words.fleet import DEMO_SCHEDULE, Schedule
@@ -73,26 +73,35 @@ def test_what_is_not_loopback_is_known(host):
     ],
 )
 def test_tls_and_loopback_are_let_through(url):
-    assert refuse_unencrypted("PACEWATCH_BROKER_URL", url, {}) is None
+    assert refuse_address("X", url, BROKER_SCHEMES + WEB_SCHEMES, {}) is None
 
 
 def test_an_address_in_clear_is_refused_unless_a_setting_says_so():
     url = "redis://:secret@broker.example:6379/0"
 
-    refused = refuse_unencrypted("PACEWATCH_BROKER_URL", url, {})
+    refused = refuse_address("PACEWATCH_BROKER_URL", url, BROKER_SCHEMES, {})
 
     assert refused == (
         "PACEWATCH_BROKER_URL: redis to broker.example is neither TLS nor loopback "
         "(allowed: https or rediss, a loopback address, or PACEWATCH_ALLOW_UNENCRYPTED=yes)"
     )
     allowed = {"PACEWATCH_ALLOW_UNENCRYPTED": "yes"}
-    assert refuse_unencrypted("PACEWATCH_BROKER_URL", url, allowed) is None
+    assert refuse_address("PACEWATCH_BROKER_URL", url, BROKER_SCHEMES, allowed) is None
 
 
-@pytest.mark.parametrize("url", ["http://[::1", "rubbish", "http://", "://host", "http:host"])
+@pytest.mark.parametrize(
+    "url", ["http://[::1", "rubbish", "https://", "://host", "http:host", "127.0.0.1:8420"]
+)
 def test_what_is_no_address_is_refused(url):
-    assert refuse_unencrypted("X", url, {"PACEWATCH_ALLOW_UNENCRYPTED": "yes"}) == (
+    assert refuse_address("X", url, WEB_SCHEMES, {"PACEWATCH_ALLOW_UNENCRYPTED": "yes"}) == (
         "X: not an address (form: scheme://host:port)"
+    )
+
+
+@pytest.mark.parametrize("url", ["htp://127.0.0.1:8420", "htp://example.com"])
+def test_an_unknown_scheme_is_told_with_those_that_are_known(url):
+    assert refuse_address("X", url, WEB_SCHEMES, {}) == (
+        'X: unknown scheme "htp" (known: http, https)'
     )
 
 

@@ -65,3 +65,32 @@ def test_regions_that_are_slow_themselves_share_the_trouble_of_the_worst_of_many
     )
 
     assert found.blame is Blame.PROVIDER
+
+
+@pytest.mark.parametrize(
+    ("trouble", "others", "said"),
+    [
+        (
+            Trouble.FIRST_TOKEN,
+            (0.7, 0.6),
+            "see it too (at their median 1.9 times slower than usual)",
+        ),
+        (
+            Trouble.OUTPUT_SPEED,
+            (2.0, 2.0),
+            "see it too (at their median over seven times slower than usual, or failing)",
+        ),
+        (
+            Trouble.FAILURES,
+            (2.0, 2.0, 0.0),
+            "see it too (in half of them or more, half of the latest runs or more failed)",
+        ),
+        (Trouble.FIRST_TOKEN, (0.0, 0.04), "are well (at their median as usual)"),
+        (Trouble.OUTPUT_SPEED, (0.2,), "are well (at their median 1.2 times slower than usual)"),
+        (Trouble.FAILURES, (0.0, 0.0, 2.0), "are well (most of their latest runs went well)"),
+    ],
+)
+def test_how_other_regions_are_is_told_without_our_own_words(trouble, others, said):
+    around = Around(trouble=trouble, suspect_z=(2.0,), other_regions_z=others, regions=4)
+
+    assert classify(around).speaks_for == (f"other regions {said}",)
