@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from aggregator.around import read_around
-from aggregator.cells import Around, Cell, pooled_cell, region_cell
+from aggregator.cells import Around, Cell, OverRegions, pooled_cell, region_cell
 from aggregator.changes import Change, changes_of
 from aggregator.db import Connection, queries
 from aggregator.incident_views import Incident, read_open
-from aggregator.pooled import Pooled, read_pooled
+from aggregator.pooled import read_pooled
 from aggregator.rows import (
     EndpointRow,
     SeriesRow,
@@ -137,7 +137,7 @@ def read_board(
         models=_models(
             wanted,
             around,
-            _read_pooled(connection, wanted, around),
+            _read_over_regions(connection, wanted, around),
             workloads,
             changes_of(connection, endpoints, since=now - window),
             believed_of(connection, endpoints),
@@ -165,17 +165,43 @@ def _shown_models(
     return shown, None
 
 
-def _read_pooled(
+def _read_over_regions(
     connection: Connection, wanted: Wanted, around: Around
-) -> Mapping[PoolKey, Pooled]:
-    """Return the medians of what several regions have measured."""
-    pools: dict[PoolKey, list[int]] = {}
+) -> Mapping[PoolKey, OverRegions]:
+    """Return the medians of what several regions have measured, each pool of series read once."""
+    groups: dict[PoolKey, list[SeriesRow]] = {}
     for _, row in wanted:
         if row.is_in_window(around.now, around.window):
-            pools.setdefault((row.endpoint, row.workload, row.load), []).append(row.series_id)
-    several = {key: series for key, series in pools.items() if len(series) > 1}
-    found = read_pooled(connection, list(several.values()), now=around.now, window=around.window)
-    return dict(zip(several, found, strict=True))
+            groups.setdefault((row.endpoint, row.workload, row.load), []).append(row)
+    several = {key: rows for key, rows in groups.items() if len(rows) > 1}
+    pools = {key: pools_of(rows, around) for key, rows in several.items()}
+    asked = list(dict.fromkeys(pool for its in pools.values() for pool in its if pool))
+    found = read_pooled(connection, asked, now=around.now, window=around.window)
+    medians = {(): {}, **dict(zip(asked, found, strict=True))}
+    return {
+        key: OverRegions(medians=medians[whole], among=medians[among], alone=medians[alone])
+        for key, (whole, among, alone) in pools.items()
+    }
+
+
+Pool = tuple[int, ...]
+"""Ids of series, one of each region."""
+
+
+def pools_of(rows: Sequence[SeriesRow], around: Around) -> tuple[Pool, Pool, Pool]:
+    """Return the ids of all these series; of parallel ones those of the regions that have measured
+    both loads, and of the single series there. Pure.
+    """
+    both = [
+        (row.series_id, told.alone_id)
+        for row in rows
+        if (told := around.together.get(row.series_id)) is not None
+        and told.alone_id is not None
+        and (row.speed_runs or row.ttft_runs)
+        and (told.alone_speed_runs or told.alone_ttft_runs)
+    ]
+    among, alone = zip(*both, strict=True) if both else ((), ())
+    return tuple(row.series_id for row in rows), among, alone
 
 
 def _workloads(connection: Connection, fleet: Fleet) -> tuple[str, ...]:
@@ -193,7 +219,7 @@ def _next_slot(connection: Connection) -> datetime | None:
 def _models(  # noqa: PLR0913 - what a board is made of
     wanted: Wanted,
     around: Around,
-    pooled: Mapping[PoolKey, Pooled],
+    over: Mapping[PoolKey, OverRegions],
     workloads: tuple[str, ...],
     changes: Mapping[str, tuple[Change, ...]],
     believed: Mapping[str, Mapping[str, Believed]],
@@ -208,7 +234,7 @@ def _models(  # noqa: PLR0913 - what a board is made of
             BoardEndpoint(
                 facts=facts,
                 simulated=any(row.simulated for _, row in rows),
-                series=_series([row for _, row in rows], around, pooled, workloads),
+                series=_series([row for _, row in rows], around, over, workloads),
                 changes=changes.get(facts.endpoint, ()),
                 believed=believed.get(facts.endpoint, {}),
             )
@@ -222,7 +248,7 @@ def _models(  # noqa: PLR0913 - what a board is made of
 def _series(
     rows: Sequence[SeriesRow],
     around: Around,
-    pooled: Mapping[PoolKey, Pooled],
+    over: Mapping[PoolKey, OverRegions],
     workloads: tuple[str, ...],
 ) -> tuple[BoardSeries, ...]:
     groups: dict[tuple[str, str], list[SeriesRow]] = {}
@@ -235,7 +261,9 @@ def _series(
             BoardSeries(
                 workload=workload,
                 load=Load(load),
-                pooled=pooled_cell(cells, pooled.get((group[0].endpoint, workload, load), {})),
+                pooled=pooled_cell(
+                    cells, over.get((group[0].endpoint, workload, load), OverRegions())
+                ),
                 regions=cells,
             )
         )

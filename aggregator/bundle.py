@@ -8,11 +8,10 @@ from uuid import UUID
 
 from aggregator.changes import NEWEST, Change, ChangesAsked, read_changes
 from aggregator.db import Connection, queries
-from aggregator.pooled import FEWEST_RUNS, POOLED_PERCENT, Median, Pooled, read_pooled
+from aggregator.pooled import FEWEST_RUNS, Pooled, read_pooled
 from aggregator.reading import stored_requests
 from aggregator.rows import EndpointRow, read_rows
-from aggregator.stats import level_percent, low_rank
-from pacewatch.words.figures import percentile
+from aggregator.statistic import Statistic, of_values, over_regions
 from pacewatch.words.flag import Figure
 from pacewatch.words.slot import Load, Purpose
 
@@ -32,19 +31,6 @@ _SAMPLED = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spread:
-    """A figure over the runs of a time."""
-
-    runs: int = 0
-    """Runs that have it."""
-    median: float | None = None
-    """None: too few runs have it."""
-    low: float | None = None
-    high: float | None = None
-    interval_percent: int | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
     """A series, or a workload and load over all regions, before the moment and since."""
 
@@ -53,8 +39,8 @@ class Compared:
     """Empty: over all regions, each weighing the same."""
     workload: str
     load: str
-    before: Mapping[Figure, Spread]
-    since: Mapping[Figure, Spread]
+    before: Mapping[Figure, Statistic]
+    since: Mapping[Figure, Statistic]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,21 +192,13 @@ def _over_regions(key: tuple[str, str, str], before: Pooled, since: Pooled) -> C
         region="",
         workload=workload,
         load=load,
-        before={figure: _of_pool(median, enough) for figure, median in before.items()},
-        since={figure: _of_pool(median, enough) for figure, median in since.items()},
+        before=_of_pool(before, enough),
+        since=_of_pool(since, enough),
     )
 
 
-def _of_pool(median: Median, enough: int) -> Spread:
-    if median.runs < enough:
-        return Spread(runs=median.runs)
-    return Spread(
-        runs=median.runs,
-        median=median.value,
-        low=median.low,
-        high=median.high,
-        interval_percent=None if median.low is None else POOLED_PERCENT,
-    )
+def _of_pool(pooled: Pooled, enough: int) -> dict[Figure, Statistic]:
+    return {figure: over_regions(pooled.get(figure), enough) for figure in Figure}
 
 
 def _in_region(
@@ -233,31 +211,16 @@ def _in_region(
         region=region,
         workload=workload,
         load=load,
-        before=_spreads([row for row in rows if row["slot_at"] <= since], enough),
-        since=_spreads([row for row in rows if row["slot_at"] > since], enough),
+        before=_of_runs([row for row in rows if row["slot_at"] <= since], enough),
+        since=_of_runs([row for row in rows if row["slot_at"] > since], enough),
     )
 
 
-def _spreads(rows: Sequence[Row], enough: int) -> dict[Figure, Spread]:
+def _of_runs(rows: Sequence[Row], enough: int) -> dict[Figure, Statistic]:
     return {
-        figure: spread_of([row[figure] for row in rows if row[figure] is not None], enough)
+        figure: of_values([row[figure] for row in rows if row[figure] is not None], enough)
         for figure in Figure
     }
-
-
-def spread_of(values: Sequence[float], enough: int) -> Spread:
-    """Return the median of values with its exact interval, where there are enough. Pure."""
-    runs = len(values)
-    if runs < enough:
-        return Spread(runs=runs)
-    ordered, rank = sorted(values), low_rank(runs)
-    return Spread(
-        runs=runs,
-        median=percentile(ordered, 0.5),
-        low=ordered[rank - 1],
-        high=ordered[-rank],
-        interval_percent=level_percent(runs),
-    )
 
 
 def _rows(connection: Connection, name: str, **values: object) -> list[Row]:

@@ -1,31 +1,19 @@
 """An endpoint's figures for one workload and load: in one region, or pooled over several. Pure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from aggregator.days import Day
-from aggregator.pooled import POOLED_PERCENT, Median, Pooled, fewest_runs
+from aggregator.pooled import Pooled, fewest_runs
 from aggregator.rows import SeriesRow, TogetherRow
-from aggregator.stats import level_percent
-from pacewatch.words.figures import Pace, Slowdown, percentile, slowdown
+from aggregator.statistic import Statistic, over_regions, statistic_of
+from aggregator.together import Together, in_region, in_regions
 from pacewatch.words.flag import Figure
 from pacewatch.words.slot import Load
 
 FIGURES = (Figure.SPEED, Figure.TTFT, Figure.ANSWER, Figure.END_TO_END)
 """The figures that are shown, in their order."""
-
-STEMS = {
-    Figure.SPEED: "speed",
-    Figure.TTFT: "ttft",
-    Figure.ANSWER: "answer",
-    Figure.END_TO_END: "end_to_end",
-    Figure.STALL: "stall",
-}
-"""What the columns of a figure's count and interval begin with."""
-
-_MEDIAN = 2
 
 
 class State(StrEnum):
@@ -35,30 +23,6 @@ class State(StrEnum):
     INSUFFICIENT = "insufficient"
     """There are runs, and no figure has enough of them for a median."""
     UNMEASURED = "unmeasured"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Statistic:
-    """One figure over the window."""
-
-    median: float | None = None
-    """None: too few runs have the figure."""
-    low: float | None = None
-    high: float | None = None
-    """Bounds of the median's interval; None where none can be given."""
-    runs: int = 0
-    """Runs that have the figure."""
-    quantiles: tuple[float | None, ...] | None = None
-    """p5, p25, p50, p75, p95; p50 over runs, the others over requests. None: pooled, or too few."""
-
-    @property
-    def interval_percent(self) -> int | None:
-        """Return how often such an interval holds the median; a pooled one is about as sure as the
-        exact one of many runs. None where there is no interval.
-        """
-        if self.low is None or self.high is None:
-            return None
-        return POOLED_PERCENT if self.quantiles is None else level_percent(self.runs)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,12 +50,8 @@ class Cell:
     requests: int
     good: int
     statistics: Mapping[Figure, Statistic]
-    system_tokens_per_s: float | None
-    """Of parallel runs: the median of all their tokens over the whole time; over several regions
-    the median of theirs.
-    """
-    slowdown: Slowdown | None
-    """Of parallel runs; over several regions the median of theirs."""
+    together: Together | None
+    """Of parallel runs; None: of single ones."""
     newest_at: datetime | None
     latest: Latest | None
     last_success_at: datetime | None
@@ -128,8 +88,7 @@ def region_cell(row: SeriesRow, around: Around) -> Cell:
         requests=row.requests if within else 0,
         good=row.good if within else 0,
         statistics=statistics,
-        system_tokens_per_s=_system(row, around) if within else None,
-        slowdown=_slowdown(row, statistics, around),
+        together=_together(row, statistics, around) if row.load == Load.PARALLEL else None,
         newest_at=row.newest_at if within else None,
         latest=_latest(row, around),
         last_success_at=row.last_success_at,
@@ -137,18 +96,32 @@ def region_cell(row: SeriesRow, around: Around) -> Cell:
     )
 
 
-def pooled_cell(cells: Mapping[str, Cell], pooled: Pooled) -> Cell:
-    """Return the cell over regions, given by region with the medians over them; of a single
-    measured region it is that region's own.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OverRegions:
+    """What cannot be told from the cells of single regions."""
+
+    medians: Pooled = field(default_factory=dict)
+    among: Pooled = field(default_factory=dict)
+    """Of parallel runs: over the regions that have measured both loads."""
+    alone: Pooled = field(default_factory=dict)
+    """Of single runs, over the same regions."""
+
+
+def pooled_cell(cells: Mapping[str, Cell], over: OverRegions) -> Cell:
+    """Return the cell over regions, given by region with what is over them; of a single measured
+    region it is that region's own.
     """
     measured = [cell for cell in cells.values() if cell.runs]
     first = next(iter(cells.values()))
     if len(cells) == 1:
         return first
     if len(measured) == 1:
-        statistics = measured[0].statistics
+        statistics, together = measured[0].statistics, measured[0].together
     else:
-        statistics = {name: _pooled(pooled.get(name), first.fewest_runs) for name in FIGURES}
+        statistics = {
+            figure: over_regions(over.medians.get(figure), first.fewest_runs) for figure in FIGURES
+        }
+        together = first.together and in_regions(over.medians, over.among, over.alone)
     runs = sum(cell.runs for cell in measured)
     return Cell(
         state=_state(runs, statistics),
@@ -157,10 +130,7 @@ def pooled_cell(cells: Mapping[str, Cell], pooled: Pooled) -> Cell:
         requests=sum(cell.requests for cell in measured),
         good=sum(cell.good for cell in measured),
         statistics=statistics,
-        system_tokens_per_s=percentile(
-            (c.system_tokens_per_s for c in measured if c.system_tokens_per_s is not None), 0.5
-        ),
-        slowdown=_pooled_slowdown([cell.slowdown for cell in cells.values()]),
+        together=together,
         newest_at=max((cell.newest_at for cell in measured if cell.newest_at), default=None),
         latest=max(
             (cell.latest for cell in cells.values() if cell.latest),
@@ -174,65 +144,9 @@ def pooled_cell(cells: Mapping[str, Cell], pooled: Pooled) -> Cell:
     )
 
 
-def statistic_of(row: SeriesRow | Day, figure: Figure, enough: int) -> Statistic:
-    """Return a figure's statistic of a row of the store; of too few runs only their number."""
-    stored: Sequence[float | None] | None = getattr(row, figure)
-    stem = STEMS[figure]
-    runs: int = getattr(row, f"{stem}_runs")
-    if stored is None or runs < enough:
-        return Statistic(runs=runs)
-    return Statistic(
-        median=stored[_MEDIAN],
-        low=getattr(row, f"{stem}_low"),
-        high=getattr(row, f"{stem}_high"),
-        runs=runs,
-        quantiles=tuple(stored),
-    )
-
-
-def _system(row: SeriesRow, around: Around) -> float | None:
-    told = around.together.get(row.series_id)
-    if told is None or told.system_runs < fewest_runs(Load.PARALLEL):
-        return None
-    return told.system_tokens_per_s
-
-
-def _slowdown(
-    row: SeriesRow, statistics: Mapping[Figure, Statistic], around: Around
-) -> Slowdown | None:
-    if Load(row.load) is not Load.PARALLEL:
-        return None
-    told, enough = around.together.get(row.series_id), fewest_runs(Load.SINGLE)
-    if told is None:
-        return Slowdown()
-    alone = Pace(
-        output_tokens_per_s=told.alone_tokens_per_s if told.alone_speed_runs >= enough else None,
-        ttft_s=told.alone_ttft_s if told.alone_ttft_runs >= enough else None,
-    )
-    among = Pace(
-        output_tokens_per_s=statistics[Figure.SPEED].median, ttft_s=statistics[Figure.TTFT].median
-    )
-    return slowdown(alone, among)
-
-
-def _pooled_slowdown(regions: Sequence[Slowdown | None]) -> Slowdown | None:
-    known = [one for one in regions if one is not None]
-    if not known:
-        return None
-    speeds = (one.output_tokens_per_s for one in known)
-    ttfts = (one.ttft_s for one in known)
-    return Slowdown(
-        output_tokens_per_s=percentile((times for times in speeds if times is not None), 0.5),
-        ttft_s=percentile((times for times in ttfts if times is not None), 0.5),
-    )
-
-
-def _pooled(median: Median | None, enough: int) -> Statistic:
-    if median is None:
-        return Statistic()
-    if median.runs < enough:
-        return Statistic(runs=median.runs)
-    return Statistic(median=median.value, low=median.low, high=median.high, runs=median.runs)
+def _together(row: SeriesRow, statistics: Mapping[Figure, Statistic], around: Around) -> Together:
+    within = row.is_in_window(around.now, around.window)
+    return in_region(around.together.get(row.series_id) if within else None, statistics)
 
 
 def _state(runs: int, statistics: Mapping[Figure, Statistic]) -> State:

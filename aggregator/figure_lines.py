@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from aggregator.board import Board
-from aggregator.cells import Cell, Statistic
+from aggregator.cells import Cell
 from aggregator.page import Moment, Tab, moment_of
+from aggregator.statistic import Statistic
 from aggregator.tones import Remark
 from pacewatch.words.flag import Figure
 from pacewatch.words.fleet import Fleet

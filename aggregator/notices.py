@@ -100,7 +100,17 @@ def legend_of(board: Board, choice: Choice) -> str:
     return (
         "A bar shows how fast an endpoint is beside the others of its model; "
         f"{inside}. A median needs {FEWEST_RUNS[choice.load]} runs."
-        f"{_learning(board, choice)}"
+        f"{_parentheses(choice.load)}{_learning(board, choice)}"
+    )
+
+
+def _parentheses(load: Load) -> str:
+    """Return how to read what is told of parallel runs alone."""
+    if load is Load.SINGLE:
+        return ""
+    return (
+        " In parentheses stand intervals: of what is got in all with the same confidence, "
+        "of how much slower each is with at least 90 % (85 % at five runs)."
     )
 
 

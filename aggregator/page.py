@@ -6,10 +6,11 @@ from datetime import datetime
 from urllib.parse import urlencode
 
 from aggregator.board import Board, BoardEndpoint, BoardModel, BoardSeries
-from aggregator.cells import Cell, State, Statistic
+from aggregator.cells import Cell, State
 from aggregator.places import endpoint_address, model_address
 from aggregator.remarks import remarks_of
 from aggregator.standing import RegionStanding, RegionState
+from aggregator.statistic import Statistic
 from aggregator.tones import Remark
 from pacewatch.words.flag import Figure
 from pacewatch.words.fleet import Fleet

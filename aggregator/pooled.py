@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from aggregator.db import Connection, queries
-from pacewatch.words.flag import Figure
 from pacewatch.words.slot import Load
 
 FEWEST_RUNS = {Load.SINGLE: 6, Load.PARALLEL: 5}
@@ -29,8 +28,11 @@ class Median:
     runs: int
 
 
-Pooled = Mapping[Figure, Median]
-"""The medians of the figures that any run has."""
+SYSTEM = "system_tokens_per_s"
+"""The column of what all requests of a run get; not a figure of requests."""
+
+Pooled = Mapping[str, Median]
+"""By the column, a figure or SYSTEM: the medians of those that any run has."""
 
 
 def fewest_runs(load: Load) -> int:
@@ -50,7 +52,7 @@ def read_pooled(
 
     Runs enter that enter the rolling statistics, and those of the purpose `also`.
     """
-    found: list[dict[Figure, Median]] = [{} for _ in pools]
+    found: list[dict[str, Median]] = [{} for _ in pools]
     if not pools:
         return []
     rows = connection.execute(
@@ -64,7 +66,7 @@ def read_pooled(
         },
     )
     for row in rows:
-        found[row["pool"]][Figure(row["figure"])] = Median(
+        found[row["pool"]][row["figure"]] = Median(
             value=row["median"], low=row["low"], high=row["high"], runs=row["runs"]
         )
     return list(found)

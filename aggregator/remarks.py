@@ -1,18 +1,21 @@
 """What is to be said of an endpoint in words, beside its figures. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from aggregator.board import BoardSeries
 from aggregator.cells import Cell, State
 from aggregator.changes import Change
+from aggregator.pooled import fewest_runs
 from aggregator.rows import EndpointRow
+from aggregator.together import Together
 from aggregator.tones import Remark, Tone
 from aggregator.verdict_remarks import verdict_remark
 from aggregator.verdict_views import Believed
 from pacewatch.words.flag import Figure
 from pacewatch.words.outcome import outcome_text
-from pacewatch.words.text import age_text, far_text, slower_text, speed_text, word_text
+from pacewatch.words.slot import Load
+from pacewatch.words.text import age_text, far_text, plural, slower_text, speed_text, word_text
 from pacewatch.words.verdict import Verdict
 
 _NO_TROUBLE = frozenset({Verdict.OK, Verdict.LEARNING})
@@ -139,22 +142,31 @@ def _latest(cell: Cell) -> str:
     return f"; the latest: {speed_text(latest.output_tokens_per_s)} tokens/s"
 
 
-def _together(cell: Cell) -> str | None:
-    """Return what parallel runs get in all, and how much slower each request is for it."""
-    told = []
-    if cell.system_tokens_per_s is not None:
-        told.append(f"{speed_text(cell.system_tokens_per_s)} tokens/s in all")
-    if cell.slowdown is not None and (times := cell.slowdown.output_tokens_per_s) is not None:
-        told.append(f"each {slower_text(times)}")
-    return ", ".join(told) or None
+def _together(found: Together) -> Iterator[Remark]:
+    """Give what parallel runs get in all, and how much slower each request is for it."""
+    throughput, slower = found.throughput, found.slower[Figure.SPEED]
+    if throughput.median is None:
+        return
+    told = f"{speed_text(throughput.median)} tokens/s in all"
+    title = f"in all: {plural(throughput.runs, 'run')}"
+    if throughput.interval_percent is not None:
+        told += f" ({speed_text(throughput.low)}\u2013{speed_text(throughput.high)})"
+        title += f", {throughput.interval_percent} % interval"
+    if slower.times is None:
+        told += f", to compare {slower.runs_alone} of {fewest_runs(Load.SINGLE)} runs alone"
+    else:
+        told += f", each {slower_text(slower.times, slower.low, slower.high)}"
+        title += f"; slower: {plural(slower.runs, 'run')} and {slower.runs_alone:,} alone"
+    if slower.interval_percent is not None:
+        title += f", at least {slower.interval_percent} % interval"
+    yield Remark(tone=Tone.QUIET, text=told, title=title)
 
 
 def _quiet(facts: EndpointRow, cell: Cell) -> list[Remark]:
-    found = []
-    if (told := _together(cell)) is not None:
-        found.append(told)
+    found = [] if cell.together is None else list(_together(cell.together))
     if not facts.active:
-        found.append("no longer probed")
+        found.append(Remark(tone=Tone.QUIET, text="no longer probed"))
     if cell.latest is not None and cell.latest.answer_only:
-        found.append("reasoning hidden: speed of the answer only, first visible token")
-    return [Remark(tone=Tone.QUIET, text=text) for text in found]
+        text = "reasoning hidden: speed of the answer only, first visible token"
+        found.append(Remark(tone=Tone.QUIET, text=text))
+    return found

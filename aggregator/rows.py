@@ -196,10 +196,18 @@ class TogetherRow:
     series_id: int
     system_tokens_per_s: float | None
     system_runs: int
+    system_low: float | None
+    system_high: float | None
+    alone_id: int | None
+    """Of the single series; None: nothing of it is in the window."""
     alone_tokens_per_s: float | None
     alone_speed_runs: int
+    alone_speed_low: float | None
+    alone_speed_high: float | None
     alone_ttft_s: float | None
     alone_ttft_runs: int
+    alone_ttft_low: float | None
+    alone_ttft_high: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

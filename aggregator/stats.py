@@ -4,6 +4,7 @@ Between the l-th smallest and the l-th largest of n independent samples lies the
 probability 1 - 2 P(B < l), B binomial of n and one half, whatever the samples' distribution.
 """
 
+from collections.abc import Sequence
 from functools import cache
 from math import comb
 
@@ -59,3 +60,9 @@ def low_rank(samples: int) -> int:
     if samples <= EXACT_UP_TO:
         return low_ranks()[samples - 1] if samples else 0
     return samples * low_ranks()[-1] // EXACT_UP_TO
+
+
+def interval(ordered: Sequence[float]) -> tuple[float, float] | None:
+    """Return the ends of the interval of sorted values' median; None of too few."""
+    rank = low_rank(len(ordered))
+    return (ordered[rank - 1], ordered[-rank]) if rank else None

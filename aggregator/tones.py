@@ -19,3 +19,5 @@ class Remark:
 
     tone: Tone
     text: str
+    title: str = ""
+    """What a pointer that rests on it is told."""

@@ -7,9 +7,10 @@ from typing import Any
 
 from aggregator.api.documents import change_document
 from aggregator.api.judgement_documents import whole_document
-from aggregator.bundle import MOST_ENDPOINTS, Bundle, Compared, Row, Spread
+from aggregator.bundle import MOST_ENDPOINTS, Bundle, Compared, Row
 from aggregator.incident_views import WholeIncident
 from aggregator.rows import EndpointRow
+from aggregator.statistic import Statistic
 from pacewatch import __version__
 from pacewatch.words.figures import percentile
 from pacewatch.words.flag import Figure
@@ -71,16 +72,15 @@ def _compared(one: Compared) -> Document:
         "load": one.load,
         **{
             str(figure): {
-                "before": _spread(one.before, figure),
-                "since": _spread(one.since, figure),
+                "before": _statistic(one.before[figure]),
+                "since": _statistic(one.since[figure]),
             }
             for figure in Figure
         },
     }
 
 
-def _spread(spreads: Mapping[Figure, Spread], figure: Figure) -> Document:
-    found = spreads.get(figure, Spread())
+def _statistic(found: Statistic) -> Document:
     names = ("runs", "median", "low", "high", "interval_percent")
     return {name: getattr(found, name) for name in names}
 

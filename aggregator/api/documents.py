@@ -7,15 +7,17 @@ from typing import Any
 
 from aggregator.api.judgement_documents import believed_document, incident_document
 from aggregator.board import Board, BoardEndpoint, BoardSeries
-from aggregator.cells import Cell, Latest, Statistic, statistic_of
+from aggregator.cells import Cell, Latest
 from aggregator.changes import Change
 from aggregator.days import Day
 from aggregator.pooled import fewest_runs
 from aggregator.rows import WorkerRow
 from aggregator.series import OneSeries, SeriesPage
 from aggregator.standing import RegionStanding
+from aggregator.statistic import Statistic, statistic_of
 from aggregator.status import FailingEndpoint, Status
-from pacewatch.words.figures import DEFINITION, Slowdown
+from aggregator.together import Times, Together
+from pacewatch.words.figures import DEFINITION
 from pacewatch.words.flag import Figure
 from pacewatch.words.slot import Load, to_rfc3339
 
@@ -188,8 +190,7 @@ def _cell(cell: Cell) -> Document:
         "requests": cell.requests,
         "good": cell.good,
         **{name: _statistic(found) for name, found in cell.statistics.items()},
-        "system_tokens_per_s": cell.system_tokens_per_s,
-        "slowdown": _slowdown(cell.slowdown),
+        **_together(cell.together),
         "newest_at": _moment(cell.newest_at),
         "latest": _latest(cell.latest),
         "last_success_at": _moment(cell.last_success_at),
@@ -211,10 +212,24 @@ def _statistic(statistic: Statistic) -> Document:
     return document
 
 
-def _slowdown(slowdown: Slowdown | None) -> Document | None:
-    if slowdown is None:
-        return None
-    return {"output_tokens_per_s": slowdown.output_tokens_per_s, "ttft_s": slowdown.ttft_s}
+def _together(together: Together | None) -> Document:
+    if together is None:
+        return {"system_tokens_per_s": None, "slowdown": None}
+    return {
+        "system_tokens_per_s": _statistic(together.throughput),
+        "slowdown": {figure: _times(times) for figure, times in together.slower.items()},
+    }
+
+
+def _times(found: Times) -> Document:
+    return {
+        "times": found.times,
+        "low": found.low,
+        "high": found.high,
+        "interval_percent": found.interval_percent,
+        "runs": found.runs,
+        "runs_alone": found.runs_alone,
+    }
 
 
 def _latest(latest: Latest | None) -> Document | None:

@@ -4,7 +4,8 @@
 -- whole; the quantile q is the first value up to which they reach q, and where they reach it
 -- exactly, as the tolerance takes it, the mean of that value and the next. Both rise together, so
 -- the quantile is the least value of those at or beyond it. The interval is of the quantiles at
--- 0.5 -+ 1.96 sd, with the greatest sd that the weighted share below a point can have.
+-- 0.5 -+ 1.96 sd, with the greatest sd that the weighted share below a point can have. What all
+-- requests of a run get is told of runs that have several, and an output speed.
 with asked as materialized (
     select * from unnest(%(pools)s::integer[], %(series)s::integer[]) as asked (pool, series_id)
 ), weighed as (
@@ -16,7 +17,9 @@ with asked as materialized (
         and (run.rolls or run.purpose = %(also)s)
     cross join lateral (values
         ('ttft_s', run.ttft_s), ('answer_s', run.answer_s),
-        ('output_tokens_per_s', run.output_tokens_per_s), ('end_to_end_s', run.end_to_end_s)
+        ('output_tokens_per_s', run.output_tokens_per_s), ('end_to_end_s', run.end_to_end_s),
+        ('system_tokens_per_s', case when run.requests > 1 and run.output_tokens_per_s is not null
+            then run.system_tokens_per_s end)
     ) as its (figure, value)
     where value is not null
 ), summed as (

@@ -161,10 +161,14 @@ cross join lateral (
 order by asked.series_id, last.slot_at desc;
 
 -- name: select_together
--- of parallel series: what all requests of a run get, and the medians of the single series beside
-select s.series_id, st.system_tokens_per_s, st.system_runs,
+-- of parallel series: what all requests of a run get, and the medians of the single series beside,
+-- which is null where its window is empty
+select s.series_id, st.system_tokens_per_s, st.system_runs, st.system_low, st.system_high,
+       alone.series_id as alone_id,
        alone.output_tokens_per_s[3] as alone_tokens_per_s, coalesce(alone.speed_runs, 0) as alone_speed_runs,
-       alone.ttft_s[3] as alone_ttft_s, coalesce(alone.ttft_runs, 0) as alone_ttft_runs
+       alone.speed_low as alone_speed_low, alone.speed_high as alone_speed_high,
+       alone.ttft_s[3] as alone_ttft_s, coalesce(alone.ttft_runs, 0) as alone_ttft_runs,
+       alone.ttft_low as alone_ttft_low, alone.ttft_high as alone_ttft_high
 from series s
 join series_stat st using (series_id)
 left join series a

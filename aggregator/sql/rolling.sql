@@ -101,8 +101,11 @@ set runs = sorted.runs,
         spread.stall[3], spread.stall[4]] end,
     stall_low = sorted.stall[low.stall],
     stall_high = sorted.stall[n.stall + 1 - low.stall],
-    system_tokens_per_s = sorted.system,
-    system_runs = sorted.system_runs
+    system_runs = n.system,
+    system_tokens_per_s = sorted.system[(n.system + 1) / 2]
+        + (sorted.system[n.system / 2 + 1] - sorted.system[(n.system + 1) / 2]) * 0.5,
+    system_low = sorted.system[low.system],
+    system_high = sorted.system[n.system + 1 - low.system]
 from unnest(%(series)s::integer[]) as touched (series_id)
 cross join lateral (
     select
@@ -119,9 +122,9 @@ cross join lateral (
             filter (where end_to_end_s is not null), '{}') as whole,
         coalesce(array_agg(stall_s order by stall_s)
             filter (where stall_s is not null), '{}') as stall,
-        percentile_cont(0.5) within group (order by system_tokens_per_s)
-            filter (where output_tokens_per_s is not null) as system,
-        count(system_tokens_per_s) filter (where output_tokens_per_s is not null) as system_runs
+        coalesce(array_agg(system_tokens_per_s order by system_tokens_per_s)
+            filter (where system_tokens_per_s is not null and output_tokens_per_s is not null), '{}')
+            as system
     from run
     where run.series_id = touched.series_id and rolls
       and slot_at > %(since)s and slot_at <= %(now)s) as sorted
@@ -157,7 +160,8 @@ cross join lateral (
         cardinality(sorted.answer) as answer,
         cardinality(sorted.speed) as speed,
         cardinality(sorted.whole) as whole,
-        cardinality(sorted.stall) as stall) as n
+        cardinality(sorted.stall) as stall,
+        cardinality(sorted.system) as system) as n
 cross join exact
 cross join lateral (
     select
@@ -165,5 +169,6 @@ cross join lateral (
         case when n.answer <= most then ranks[n.answer] else n.answer * ranks[most] / most end as answer,
         case when n.speed <= most then ranks[n.speed] else n.speed * ranks[most] / most end as speed,
         case when n.whole <= most then ranks[n.whole] else n.whole * ranks[most] / most end as whole,
-        case when n.stall <= most then ranks[n.stall] else n.stall * ranks[most] / most end as stall) as low
+        case when n.stall <= most then ranks[n.stall] else n.stall * ranks[most] / most end as stall,
+        case when n.system <= most then ranks[n.system] else n.system * ranks[most] / most end as system) as low
 where stat.series_id = touched.series_id

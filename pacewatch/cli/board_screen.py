@@ -1,7 +1,7 @@
 """The board on a terminal. Pure: the aggregator's document in, tables out."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -217,15 +217,27 @@ def _quiet(endpoint: Document, cell: Document, verdict: Document | None) -> str:
         latest = cell["latest"]["output_tokens_per_s"]
         told = "" if latest is None else f", latest {speed_text(latest)}"
         return f"{cell['runs']} of {cell['fewest_runs']} runs{told}"
-    if cell["system_tokens_per_s"] is not None:
-        return _together(cell)
+    throughput = cell["system_tokens_per_s"]
+    if throughput is not None and throughput["median"] is not None:
+        return _together(throughput, cell["slowdown"]["output_tokens_per_s"])
     if cell["latest"]["answer_only"]:
         return "answer only"
     return "learning" if verdict is not None and verdict["verdict"] == "learning" else "ok"
 
 
-def _together(cell: Document) -> str:
+def _together(throughput: Document, slower: Document) -> str:
     """Return what parallel runs get in all, and how much slower each request is for it."""
-    times = cell["slowdown"]["output_tokens_per_s"]
-    told = "" if times is None else f", slowdown {times:.1f}"
-    return f"{speed_text(cell['system_tokens_per_s'])} in all{told}"
+    told = f"{speed_text(throughput['median'])} in all{_interval(throughput, speed_text)}"
+    if slower["times"] is None:
+        return told
+    return f"{told}, slowdown {_times_text(slower['times'])}{_interval(slower, _times_text)}"
+
+
+def _interval(found: Document, write: Callable[[float], str]) -> str:
+    if found["low"] is None or found["high"] is None:
+        return ""
+    return f" ({write(found['low'])}\u2013{write(found['high'])})"
+
+
+def _times_text(times: float) -> str:
+    return f"{times:.1f}"

@@ -8,6 +8,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from aggregator.measured import centre_flags, good_of, left_out, medians
+from aggregator.stats import interval, level_percent
 from pacewatch.cli.columns import legend
 from pacewatch.cli.probe_screen import WIDEST, fault_text, outcome_style, run_text, track
 from pacewatch.cli.render import Cell, Column, table
@@ -202,9 +203,10 @@ def _notes(runs: Sequence[Run], alone: Run | None) -> Iterator[Text]:
     if any(len(run.timings) > 1 for run in runs):
         speeds = [speed for run in runs if (speed := system_tokens_per_s(run)) is not None]
         if (speed := percentile(speeds, 0.5)) is not None:
-            of = "" if len(runs) == 1 else ", the median of the runs"
+            of = "" if len(runs) == 1 else f", the median of {plural(len(speeds), 'run')}"
             said = "all tokens from the first send to the last token"
-            yield Text(f"System throughput {speed_text(speed)} tokens/s: {said}{of}")
+            told = f"{speed_text(speed)} tokens/s{_interval_text(speeds)}"
+            yield Text(f"System throughput {told}: {said}{of}")
         if alone is not None:
             yield _slowdown_note(runs, alone)
         sends = [[t.sent_us for t in run.timings if t.sent_us is not None] for run in runs]
@@ -216,6 +218,15 @@ def _notes(runs: Sequence[Run], alone: Run | None) -> Iterator[Text]:
     if costs:
         which = "this run" if len(paid) == 1 else "these runs"
         yield Text(f"Price {usd_text(sum(costs))} of {which}")
+
+
+def _interval_text(speeds: Sequence[float]) -> str:
+    """Return the interval of the median of speeds; nothing where they are too few."""
+    found = interval(sorted(speeds))
+    if found is None:
+        return ""
+    between = "\u2013".join(map(speed_text, found))
+    return f" ({between}, {level_percent(len(speeds))} % interval)"
 
 
 def _slowdown_note(runs: Sequence[Run], alone: Run) -> Text:

@@ -99,12 +99,16 @@ def minute_text(moment: str) -> str:
     return moment[:16].replace("T", " ")
 
 
-def slower_text(times: float) -> str:
-    """Return a slowdown as people say it: `1.6 times slower than alone`, or `as fast as alone`."""
-    if 0.95 < times < 1.05:
-        return "as fast as alone"
-    change = f"{times:.1f} times slower" if times > 1 else f"{1 / times:.1f} times faster"
-    return f"{change} than alone"
+def slower_text(times: float, low: float | None = None, high: float | None = None) -> str:
+    """Return a slowdown as people say it: `1.6 times slower than alone`, or `as fast as alone`;
+    with its interval `1.6 times slower than alone (1.4\u20131.9)`.
+    """
+    if times <= 0.95:
+        times, low, high = 1 / times, high and 1 / high, low and 1 / low
+        said = f"{times:.1f} times faster than alone"
+    else:
+        said = "as fast as alone" if times < 1.05 else f"{times:.1f} times slower than alone"
+    return said if low is None or high is None else f"{said} ({low:.1f}\u2013{high:.1f})"
 
 
 def than_usual_text(what: str, times: float) -> str:

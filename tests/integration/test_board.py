@@ -130,6 +130,27 @@ def test_a_pooled_median_gives_each_region_the_same_weight(client):
     assert own["median"] == pytest.approx(median(speeds["us-east"]), rel=1e-3)
 
 
+def test_a_slowdown_over_regions_is_that_of_the_medians_beside_it(client):
+    series = endpoints_of(document(client))["own/gpt-oss-120b@fp8#lab"]["series"]
+    alone, among = (found["pooled"] for found in series)
+
+    for name, slow, fast in (
+        ("output_tokens_per_s", alone, among),
+        ("ttft_s", among, alone),
+    ):
+        over, under = slow[name], fast[name]
+        assert among["slowdown"][name] == {
+            "times": over["median"] / under["median"],
+            "low": over["low"] / under["high"],
+            "high": over["high"] / under["low"],
+            "interval_percent": 90,
+            "runs": among[name]["runs"],
+            "runs_alone": alone[name]["runs"],
+        }
+    only = endpoints_of(document(client, "?load=parallel"))["own/gpt-oss-120b@fp8#lab"]["series"]
+    assert only[0]["pooled"] == among
+
+
 def test_what_one_region_alone_measured_is_its_own_median(client):
     (series,) = endpoints_of(document(client, "?load=single"))["nvidia/gpt-oss-120b"]["series"]
 

@@ -17,7 +17,7 @@ from support.timings import make_timing
 from typer.testing import CliRunner
 
 from aggregator.api.app import create_app
-from aggregator.bundle import LONGEST, MOST_RUNS, spread_of
+from aggregator.bundle import LONGEST, MOST_RUNS
 from pacewatch.cli.app import app
 from pacewatch.cli.evidence_page import safe
 from pacewatch.words.errors import PacewatchError, SettingsError
@@ -282,11 +282,6 @@ def test_only_the_latest_runs_are_told_one_by_one(pool, client):
     assert len(told["runs"]) == MOST_RUNS
     assert told["runs_left_out"] >= 20
     assert told["runs"][0]["slot_at"] == to_rfc3339(NOON - timedelta(seconds=1))
-
-
-def test_few_values_have_no_median_and_many_the_interval_of_their_ranks():
-    assert spread_of([1.0] * 5, 6).median is None
-    assert (spread_of([3.0, 1.0, 2.0, 6.0, 5.0, 4.0], 6).low, spread_of([], 6).runs) == (1.0, 0)
 
 
 def test_text_of_others_is_only_text_in_markdown():

@@ -13,7 +13,7 @@ from support.records import NOON
 from support.servers import fresh_database
 
 from aggregator.partitions import make_days
-from aggregator.pooled import read_pooled
+from aggregator.pooled import SYSTEM, read_pooled
 from pacewatch.words.flag import Figure
 
 WINDOW = timedelta(hours=72)
@@ -48,17 +48,21 @@ def medians(pool, *pools, **columns):
     return found
 
 
-def add_runs(connection, series, values, age=timedelta(hours=1), rolls=True):
+def add_runs(connection, series, values, age=timedelta(hours=1), rolls=True, system=None, many=1):
     rows = [
-        (uuid4(), NOON - age - timedelta(seconds=n), uuid4(), series, rolls, NOON, NOON, value)
+        (
+            *(uuid4(), NOON - age - timedelta(seconds=n), uuid4(), series, rolls, NOON, NOON),
+            *(value, system, many),
+        )
         for n, value in enumerate(values)
     ]
     with connection.cursor() as cursor:
         cursor.executemany(
             "insert into run (run_id, slot_at, execution, series_id, rolls, started_at,"
-            " received_at, output_tokens_per_s, purpose, endpoint_hash, worker, worker_version,"
-            " beside, flags, requests, good, outcome, definition) values (%s, %s, %s, %s, %s, %s,"
-            " %s, %s, 'scheduled', '', '', '', 0, '{}', 1, 1, 'ok', 1)",
+            " received_at, output_tokens_per_s, system_tokens_per_s, requests, purpose,"
+            " endpoint_hash, worker, worker_version, beside, flags, good, outcome, definition)"
+            " values (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, 'scheduled', '', '', '', 0, '{}', 1,"
+            " 'ok', 1)",
             rows,
         )
 
@@ -110,3 +114,11 @@ def test_only_runs_of_the_window_that_roll_are_taken(pool, columns, counts):
     (found,) = medians(pool, [[1.0] * 6, [2.0] * 6], **columns)
 
     assert bool(found) == counts
+
+
+def test_what_all_requests_get_is_pooled_of_runs_that_have_several_and_a_speed(pool):
+    (found,) = medians(pool, [[1.0, 2.0, None], [3.0]], system=900.0, many=10)
+    (alone,) = medians(pool, [[1.0, 2.0], [3.0]], system=900.0)
+
+    assert (found[SYSTEM].value, found[SYSTEM].runs) == (900.0, 3)
+    assert SYSTEM not in alone

@@ -100,10 +100,16 @@ class NaiveStore:
 
 
 def throughput(runs: Iterable[Run]) -> dict[str, Any]:
-    """The median of what whole runs got, over those that have an output speed."""
+    """The median of what whole runs got, over those that have an output speed, and its interval."""
     shown = [run for run in runs if values(run, Figure.SPEED)]
     found = sorted(system for run in shown if (system := system_tokens_per_s(run)) is not None)
-    return {"system_tokens_per_s": median(found), "system_runs": len(found)}
+    low, high = interval(found)
+    return {
+        "system_tokens_per_s": median(found),
+        "system_runs": len(found),
+        "system_low": low,
+        "system_high": high,
+    }
 
 
 def is_good(timing: Timing) -> bool:

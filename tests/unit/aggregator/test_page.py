@@ -5,8 +5,8 @@ import pytest
 from support.boards import board_fleet
 from support.shown import ENDPOINT, NOW, SERIES, WINDOW, WORKER, unmeasured
 
-from aggregator.board import Board, BoardEndpoint, BoardModel, BoardSeries
-from aggregator.cells import Around, State, pooled_cell, region_cell
+from aggregator.board import Board, BoardEndpoint, BoardModel, BoardSeries, pools_of
+from aggregator.cells import Around, OverRegions, State, pooled_cell, region_cell
 from aggregator.changes import Change
 from aggregator.notices import caption_of, legend_of, notices_of
 from aggregator.page import Choice, load_tabs, make_sections, page_links, region_tabs, workload_tabs
@@ -16,7 +16,6 @@ from aggregator.rows import TogetherRow
 from aggregator.standing import region_standings
 from aggregator.tones import Tone
 from aggregator.verdict_views import Believed
-from pacewatch.words.figures import Slowdown
 from pacewatch.words.flag import Figure
 from pacewatch.words.slot import Load
 
@@ -38,7 +37,7 @@ def series_of(*rows, failing=(), answer_only=(), pooled=None, together=()):
     return BoardSeries(
         workload="standard",
         load=Load(rows[0].load),
-        pooled=pooled_cell(cells, pooled or {}),
+        pooled=pooled_cell(cells, OverRegions(medians=pooled or {})),
         regions=cells,
     )
 
@@ -87,57 +86,75 @@ AMONG = replace(
     load="parallel",
     ttft_s=[0.5, 0.55, 0.62, 0.7, 0.9],
     output_tokens_per_s=[100.0, 200.0, 238.8, 250.0, 300.0],
+    speed_low=220.0,
+    speed_high=245.0,
 )
 TOGETHER = TogetherRow(
     series_id=1,
     system_tokens_per_s=2_100.0,
     system_runs=12,
+    system_low=2_000.0,
+    system_high=2_200.0,
+    alone_id=2,
     alone_tokens_per_s=477.6,
     alone_speed_runs=24,
+    alone_speed_low=466.0,
+    alone_speed_high=479.0,
     alone_ttft_s=0.31,
     alone_ttft_runs=24,
+    alone_ttft_low=0.27,
+    alone_ttft_high=0.36,
 )
 
 
 def test_parallel_runs_show_their_throughput_and_how_much_slower_each_request_is():
-    series = series_of(AMONG, together=[TOGETHER])
+    (line,) = lines_of(series_of(AMONG, together=[TOGETHER]))
 
-    assert series.pooled.system_tokens_per_s == 2_100.0
-    assert series.pooled.slowdown == Slowdown(output_tokens_per_s=2.0, ttft_s=2.0)
-    (line,) = lines_of(series)
-    assert [remark.text for remark in line.remarks] == [
-        "2,100 tokens/s in all, each 2.0 times slower than alone"
-    ]
-
-
-def test_over_several_regions_throughput_and_slowdown_are_the_median_of_theirs():
-    other = replace(
-        AMONG, region="us-east", series_id=2, output_tokens_per_s=[1.0, 1.0, 119.4, 1.0, 1.0]
+    (remark,) = line.remarks
+    assert remark.text == (
+        "2,100 tokens/s in all (2,000\u20132,200), each 2.0 times slower than alone (1.9\u20132.2)"
     )
-    told = [TOGETHER, replace(TOGETHER, series_id=2, system_tokens_per_s=900.0)]
-    series = series_of(AMONG, other, together=told)
-
-    assert series.pooled.system_tokens_per_s == 1_500.0
-    assert series.pooled.slowdown == Slowdown(output_tokens_per_s=3.0, ttft_s=2.0)
+    assert remark.title == (
+        "in all: 12 runs, 95 % interval; slower: 22 runs and 24 alone, at least 90 % interval"
+    )
 
 
-@pytest.mark.parametrize(
-    "together", [[], [replace(TOGETHER, alone_speed_runs=5, alone_ttft_runs=5)]]
-)
-def test_without_enough_runs_alone_no_slowdown_is_known(together):
-    assert series_of(AMONG, together=together).pooled.slowdown == Slowdown()
+def test_without_enough_runs_alone_it_is_told_how_many_there_are():
+    few = replace(TOGETHER, alone_speed_runs=5)
+    (line,) = lines_of(series_of(AMONG, together=[few]))
+
+    (remark,) = line.remarks
+    assert remark.text.endswith("in all (2,000\u20132,200), to compare 5 of 6 runs alone")
+    assert remark.title == "in all: 12 runs, 95 % interval"
+
+
+def test_of_several_regions_of_which_one_has_measured_it_is_told_as_of_that_one():
+    other = replace(unmeasured(AMONG), region="us-east", series_id=2)
+    series = series_of(AMONG, other, together=[TOGETHER, replace(TOGETHER, series_id=2)])
+
+    assert series.pooled.together == series.regions["eu-west"].together
+    assert series.regions["us-east"].together.throughput.median is None
+
+
+def test_a_slowdown_over_regions_is_of_those_that_have_measured_both_loads():
+    throttled = replace(unmeasured(AMONG), region="us-east", series_id=2, newest_at=NOW)
+    only = replace(AMONG, region="ap-south", series_id=3)
+    both = replace(AMONG, region="eu-north", series_id=4)
+    told = [
+        TOGETHER,
+        replace(TOGETHER, series_id=2, alone_id=12),
+        replace(TOGETHER, series_id=3, alone_id=None, alone_speed_runs=0, alone_ttft_runs=0),
+        replace(TOGETHER, series_id=4, alone_id=14),
+    ]
+    around = Around(now=NOW, window=WINDOW, together={row.series_id: row for row in told})
+
+    assert pools_of([AMONG, throttled, only, both], around) == ((1, 2, 3, 4), (1, 4), (2, 14))
+    assert pools_of([throttled, only], around) == ((2, 3), (), ())
+    assert pools_of([SERIES, both], Around(now=NOW, window=WINDOW)) == ((1, 4), (), ())
 
 
 def test_single_runs_have_neither_throughput_nor_slowdown():
-    cell = series_of(SERIES).pooled
-
-    assert (cell.system_tokens_per_s, cell.slowdown) == (None, None)
-
-
-def test_too_few_parallel_runs_show_no_throughput():
-    cell = series_of(AMONG, together=[replace(TOGETHER, system_runs=4)]).pooled
-
-    assert cell.system_tokens_per_s is None
+    assert series_of(SERIES).pooled.together is None
 
 
 @pytest.mark.parametrize(
@@ -338,7 +355,8 @@ def test_caption_and_legend_say_what_is_shown():
         "Medians over the last 24 min, from eu-west: workload short (100 tokens in, 300 out), "
         "10 requests at once, each one's own speed."
     )
-    assert legend_of(board_of(), parallel).endswith("A median needs 5 runs.")
+    assert "A median needs 5 runs. In parentheses stand" in legend_of(board_of(), parallel)
+    assert "parentheses" not in legend_of(board_of(), CHOICE)
     assert "95 % confidence (90 % at five runs)" in legend_of(board_of(), parallel)
     assert "90 %" not in legend_of(board_of(), CHOICE)
     assert "ticks" in legend_of(board_of(regions=("eu-west", "us-east")), CHOICE)

@@ -115,6 +115,20 @@ def test_a_slowdown_is_told_in_words(times, text):
     assert slower_text(times) == text
 
 
+@pytest.mark.parametrize(
+    ("times", "text"),
+    [
+        ((1.62, 1.41, 1.9), "1.6 times slower than alone (1.4\u20131.9)"),
+        ((1.0, 0.9, 1.1), "as fast as alone (0.9\u20131.1)"),
+        ((0.5, 0.4, 0.625), "2.0 times faster than alone (1.6\u20132.5)"),
+        ((1.62, None, None), "1.6 times slower than alone"),
+        ((0.5, None, None), "2.0 times faster than alone"),
+    ],
+)
+def test_a_slowdown_is_told_with_its_interval_in_the_same_sense(times, text):
+    assert slower_text(*times) == text
+
+
 def test_times_to_find_trouble_are_in_minutes_up_to_two_hours():
     assert tuple(map(hours_text, (0.07, 1.99, 2.0, 10.04, None))) == (
         *("4 min", "119 min", "2.0 h", "10.0 h", ">48 h"),
