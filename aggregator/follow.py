@@ -90,6 +90,8 @@ class _Following:
         for one in self.open:
             if any(one.mine.values()):
                 self._ease(one)
+            elif one.unheard_since is not None:
+                self._hear(one, one.unheard_since)
         return home
 
     def _read(self) -> None:
@@ -255,21 +257,33 @@ class _Following:
         if not one.is_confirmed and self.suspected is not None:
             return
         standing = [str(met.trouble) for met in self.met]
-        self.incidents.run("ease_members", incident=one.id, endpoint=self.id, troubles=standing)
         turns = {change.turn for change in self.case.changes}
         left = "unconfirmed" if Turn.UNCONFIRMED in turns else "cleared"
         ends = {"cleared": "as usual", "unconfirmed": "neither confirmed nor cleared in time"}
-        if one.is_confirmed:
-            why, unusual = self._eased(one)
-            self.incidents.settle(one.id, left, why, unusual=unusual)
-        else:
-            self.incidents.settle(one.id, left, ends[left])
+        why, unusual = self._eased(one) if one.is_confirmed else (ends[left], None)
+        self.incidents.run(
+            "ease_members",
+            incident=one.id,
+            endpoint=self.id,
+            troubles=standing,
+            unheard=unusual is UnusualEnd.UNHEARD,
+        )
+        if unusual is None and one.others_unheard:
+            why, unusual = telling.AS_USUAL_WHERE_HEARD, UnusualEnd.UNHEARD
+        self.incidents.settle(one.id, left, why, unusual=unusual)
         is_accepted = self.case.accepted or Turn.NEW_LEVEL in turns
         if is_accepted and one.is_confirmed and self._has_eased(one.id):
             if not self.case.accepted:
                 self.incidents.event(one.id, "accepted", "it lasted: the level of now is the usual")
             accepted = UnusualEnd.ACCEPTED
             self.incidents.close(one.id, UNUSUAL_ENDS[accepted], unusual=accepted)
+
+    def _hear(self, one: Open, since: datetime) -> None:
+        """Have what eased since nothing was heard of it eased as usual, once it is measured so."""
+        if away.is_well(self.case.watch, one.region, since.timestamp()):
+            self.incidents.run("hear_members", incident=one.id, endpoint=self.id)
+            if one.trouble is not Trouble.TIMING:
+                self.incidents.hear(one.id, telling.heard(self.id, one.region))
 
     def _eased(self, one: Open) -> tuple[str, UnusualEnd | None]:
         """Return why an incident eases, and what is unusual about that."""

@@ -31,8 +31,14 @@ class Open:
     mine: Mapping[Trouble, bool]
     """The endpoint's own troubles in it, and whether each stands."""
 
+    unheard_since: datetime | None
+    """When the endpoint eased since nothing was heard of it any more; None: it did not."""
+
     is_shared: bool
     """Other endpoints are in trouble in it."""
+
+    others_unheard: bool
+    """Others eased since nothing was heard of them any more."""
 
     @property
     def place(self) -> tuple[str, str]:
@@ -77,7 +83,9 @@ class Incidents:
                 state=row["state"],
                 importance=Importance(row["importance"]),
                 confirmed_at=row["confirmed_at"],
+                unheard_since=row["unheard_since"],
                 is_shared=row["is_shared"],
+                others_unheard=row["others_unheard"],
                 mine={Trouble(trouble): stands for trouble, stands in row["troubles"].items()},
             )
             for row in self.rows("find_open", endpoint=endpoint, provider=provider)
@@ -100,6 +108,11 @@ class Incidents:
             self.event(incident, "eased", why)
         elif self.rows("end_suspected", incident=incident, state=state):
             self.event(incident, state, why)
+
+    def hear(self, incident: int, why: str) -> None:
+        """Have an incident that eased since nothing was heard of it eased as usual, from now on."""
+        if self.rows("hear_incident", incident=incident):
+            self.event(incident, "heard", why)
 
     def run(self, name: str, **values: object) -> None:
         """Run a query of `incidents.sql`; it knows the moment as `now`."""

@@ -1,7 +1,8 @@
 """Our own workers under suspicion: a calibration over its limit, or flags on their latest runs.
 
 Either opens an incident of class `prober` of the worker's region by itself, which eases when
-neither holds any more, or nothing is heard of the region.
+neither holds any more, or nothing is heard of the region. A worker that has not calibrated since it
+started neither opens one nor eases one: how exact it is is not known yet.
 """
 
 from collections.abc import Iterable, Set
@@ -50,12 +51,9 @@ def follow_probers(
         ) | dict.fromkeys(doubted, "a worker's own calibration is over its limit")
         for region, why in sorted(found.items()):
             _stand(incidents, orders, region, why, held.get(region))
-        heard = _heard(connection, orders, now)
-        for region in sorted(held.keys() - found.keys()):
-            why, unusual = _eased(region, orders, heard)
-            incident = held[region]["incident_id"]
-            if incidents.rows("ease_of_probers", incident=incident, unusual=unusual):
-                incidents.event(incident, "eased", why)
+        heard, unknown = _heard(connection, orders, now), _unknown(connection, orders, now)
+        for region in sorted(held.keys() - found.keys() - unknown):
+            _ease(incidents, held[region], *_eased(region, orders, heard))
 
 
 def _stand(
@@ -78,6 +76,17 @@ def _stand(
         incidents.event(int(str(held["incident_id"])), "again", told)
 
 
+def _ease(
+    incidents: Incidents, held: dict[str, object], why: str, unusual: UnusualEnd | None
+) -> None:
+    """Ease an incident; one that eased since nothing was heard, and is well now, eases as usual."""
+    incident = int(str(held["incident_id"]))
+    if incidents.rows("ease_of_probers", incident=incident, unusual=unusual):
+        incidents.event(incident, "eased", why)
+    elif unusual is None and held["unusual_end"] == UnusualEnd.UNHEARD:
+        incidents.hear(incident, f"heard again, and {why}")
+
+
 def _eased(region: str, orders: Orders, heard: Set[str]) -> tuple[str, UnusualEnd | None]:
     """Return why a region's workers are no longer in doubt, and what is unusual about that."""
     if region not in orders.fleet.regions:
@@ -92,6 +101,13 @@ def _heard(connection: Connection, orders: Orders, now: datetime) -> frozenset[s
     rows = connection.execute(queries("judge")["find_heard"])
     since = _fresh_since(orders, now)
     return frozenset(row["region"] for row in rows if row["last_seen_at"] > since)
+
+
+def _unknown(connection: Connection, orders: Orders, now: datetime) -> frozenset[str]:
+    """Return the regions that have a living worker that has not calibrated since it started."""
+    since = {"fresh_since": _fresh_since(orders, now)}
+    rows = connection.execute(queries("judge")["find_unknown"], since)
+    return frozenset(row["region"] for row in rows if row["region"] in orders.fleet.regions)
 
 
 def _fresh_since(orders: Orders, now: datetime) -> datetime:

@@ -9,6 +9,8 @@ from aggregator.detect.watch import Watch
 from aggregator.verdicts import ratio
 from pacewatch.words.verdict import SLOW_FIGURES, TROUBLE_MEANINGS, Slowness, Trouble
 
+AS_USUAL_WHERE_HEARD = "as usual again, but for what is not heard any more"
+
 
 def told(endpoint: str, watch: Watch, met: Met) -> str:
     """Return what a trouble is, and how much."""
@@ -45,6 +47,12 @@ def unheard(regions: Sequence[str], paused: Set[str], *, is_all: bool) -> str:
     told = [f"nothing is heard from {', '.join(silent)} any more"] if silent else []
     told += [f"{region} is paused" for region in resting]
     return ", ".join(told) + ("" if is_all else "; as usual elsewhere")
+
+
+def heard(endpoint: str, region: str) -> str:
+    """Return that trouble that was not followed any more is found over."""
+    where = f" from {region}" if region else ""
+    return f"{endpoint}{where}: heard again, and as usual"
 
 
 def moment(seconds: float) -> datetime:

@@ -47,6 +47,19 @@ def missed(watch: Watch) -> tuple[str, ...]:
     return tuple(region for region in watch.away if watch.alarms(region))
 
 
+def is_well(watch: Watch, region: str, since: float) -> bool:
+    """Tell whether the endpoint is as usual again after nothing was heard of it: no silence hides
+    trouble, none is suspected, and the latest run of each region since then was good; of that
+    region alone, or where it is POOLED of all that are heard.
+    """
+    if missed(watch) or watch.suspicion is not None:
+        return False
+    regions = (region,) if region else watch.heard
+    latest = [recent[-1] for one in regions if (recent := watch.recent.get(one))]
+    failed = [failed for at, _, _, failed, _ in latest if at > since]
+    return bool(failed) and not any(failed)
+
+
 def forgotten_at(watch: Watch, since: float) -> float:
     """Return when a region that is away since then is forgotten."""
     return since + watch.rules.scaled(FORGOTTEN_AFTER_S)

@@ -11,16 +11,18 @@ select exists (
 -- name: find_open
 -- the open ones of its provider and of none alone, each with what it holds of this endpoint
 select incident_id, provider, region, trouble, class, state, importance, confirmed_at,
-       coalesce(mine.troubles, '{}') as troubles,
-       exists (
-           select from incident_endpoint
-           where incident_endpoint.incident_id = incident.incident_id
-               and endpoint <> %(endpoint)s and eased_at is null) as is_shared
+       coalesce(mine.troubles, '{}') as troubles, mine.unheard_since,
+       coalesce(other.stands, false) as is_shared, coalesce(other.unheard, false) as others_unheard
 from incident
 left join lateral (
-    select json_object_agg(incident_endpoint.trouble, eased_at is null) as troubles
+    select json_object_agg(incident_endpoint.trouble, eased_at is null) as troubles,
+           max(eased_at) filter (where unheard) as unheard_since
     from incident_endpoint
     where incident_endpoint.incident_id = incident.incident_id and endpoint = %(endpoint)s) as mine on true
+left join lateral (
+    select bool_or(eased_at is null) as stands, bool_or(unheard) as unheard
+    from incident_endpoint
+    where incident_endpoint.incident_id = incident.incident_id and endpoint <> %(endpoint)s) as other on true
 where ended_at is null and provider in ('', %(provider)s)
 order by incident_id
 
@@ -42,7 +44,7 @@ on conflict (incident_id, endpoint, trouble) do update
 set ratio = case when %(lasting)s then excluded.ratio else incident_endpoint.ratio end,
     ratio_low = case when %(lasting)s then excluded.ratio_low else incident_endpoint.ratio_low end,
     ratio_high = case when %(lasting)s then excluded.ratio_high else incident_endpoint.ratio_high end,
-    eased_at = null
+    eased_at = null, unheard = false
 
 -- name: keep_members
 -- what a suspicion was of goes where it turned out to be something else; others come by themselves
@@ -54,21 +56,26 @@ where incident_id = %(incident)s
 delete from incident_endpoint where incident_id = %(incident)s and endpoint = %(endpoint)s
 
 -- name: ease_members
-update incident_endpoint set eased_at = %(now)s
+update incident_endpoint set eased_at = %(now)s, unheard = %(unheard)s
 where incident_id = %(incident)s and endpoint = %(endpoint)s and eased_at is null
     and not trouble = any (%(troubles)s::text[])
+
+-- name: hear_members
+-- what eased since nothing was heard of it is as usual
+update incident_endpoint set eased_at = %(now)s, unheard = false
+where incident_id = %(incident)s and endpoint = %(endpoint)s and unheard
 
 -- name: move_members
 with moved as (
     delete from incident_endpoint where incident_id = %(incident)s
-    returning endpoint, trouble, ratio, ratio_low, ratio_high, since, eased_at
+    returning endpoint, trouble, ratio, ratio_low, ratio_high, since, eased_at, unheard
 )
 insert into incident_endpoint (incident_id, endpoint, trouble, ratio, ratio_low, ratio_high, since,
-    eased_at)
+    eased_at, unheard)
 select %(into)s, * from moved
 on conflict (incident_id, endpoint, trouble) do update
 set ratio = excluded.ratio, ratio_low = excluded.ratio_low, ratio_high = excluded.ratio_high,
-    eased_at = excluded.eased_at
+    eased_at = excluded.eased_at, unheard = excluded.unheard
 
 -- name: confirm_incident
 update incident
@@ -100,6 +107,15 @@ where incident_id = %(incident)s and state = 'confirmed' and trouble <> 'timing'
         select from incident_endpoint
         where incident_endpoint.incident_id = incident.incident_id
             and incident_endpoint.eased_at is null)
+returning incident_id
+
+-- name: hear_incident
+-- it eased since nothing was heard of it; all of it is as usual now
+update incident set eased_at = %(now)s, unusual_end = null
+where incident_id = %(incident)s and state = 'eased' and unusual_end = 'unheard'
+    and not exists (
+        select from incident_endpoint
+        where incident_endpoint.incident_id = incident.incident_id and unheard)
 returning incident_id
 
 -- name: end_suspected
@@ -149,7 +165,8 @@ from asked where judgement.endpoint = asked.endpoint
 returning judgement.endpoint
 
 -- name: find_of_probers
-select incident_id, region, state from incident where ended_at is null and trouble = 'timing'
+select incident_id, region, state, unusual_end from incident
+where ended_at is null and trouble = 'timing'
 
 -- name: insert_of_probers
 insert into incident (provider, region, trouble, class, state, importance, simulated, since,

@@ -146,6 +146,11 @@ select 1 from provider_change where endpoint = %(endpoint)s and changed_at > %(s
 select distinct region from worker
 where last_seen_at > %(fresh_since)s and coalesce(calibration->>'over', '') <> ''
 
+-- name: find_unknown
+-- regions that have a worker whose first calibration since it started is still to come
+select distinct region from worker
+where last_seen_at > %(fresh_since)s and calibration is null
+
 -- name: select_ordered
 -- confirming probes that were ordered of a provider since then, and those of an incident
 select count(*) filter (where ordered_at > %(since)s and provider = %(provider)s) as of_provider,

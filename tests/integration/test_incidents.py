@@ -10,7 +10,7 @@ from psycopg.types.json import Jsonb
 from support.centre import migrated_pool
 from support.dispatching import NOON
 from support.judging import SECOND, Court, failure, judged_fleet, learnt_store, reopened, usual
-from support.records import timed
+from support.records import make_slot, plan, timed
 from support.servers import fresh_database
 
 from aggregator.db import queries
@@ -182,6 +182,84 @@ def test_trouble_of_a_region_that_is_heard_again_soon_goes_on_in_its_incident(fa
     assert [row["state"] for row in incidents(court)] == ["confirmed"]
     assert events(court)[-2:] == ["eased", "again"]
     assert other_end(court, incidents(court)[0]) == []
+
+
+@pytest.mark.parametrize("rest", [{}, {"paused": True}], ids=["silent", "paused"])
+def test_trouble_of_a_region_that_is_heard_again_and_well_closes_as_usual_again(far_court, rest):
+    court = far_court
+    court.orders, court.heard = regions_are("us-east", **rest), ["eu-west"]
+    court.now += 190 * SECOND
+    court.run("eu-west")
+    (incident,) = incidents(court)
+    assert (incident["state"], incident["unusual_end"]) == ("eased", "unheard")
+
+    court.orders, court.heard = regions_are("eu-west", "us-east"), ["eu-west", "us-east"]
+    for k in range(8):  # a backlog, that is judged at once
+        court.push("us-east", usual, court.now + (20 + k) * SECOND)
+    court.now += 30 * SECOND
+    court.run("us-east")
+    (incident,) = incidents(court)
+    assert (incident["state"], incident["unusual_end"]) == ("eased", None)
+    assert incident["eased_at"] == court.now + 6 * SECOND
+
+    court.play(144)
+    assert [row["state"] for row in incidents(court)] == ["closed"]
+    told = court.rows(
+        "select kind, text from incident_event"
+        " where kind <> 'probes' order by event_id desc limit 3"
+    )
+    silent = "us-east is paused" if rest else "nothing is heard from us-east any more"
+    assert [(row["kind"], row["text"]) for row in told] == [
+        ("closed", "as usual for long enough"),
+        ("heard", "alpha/a from us-east: heard again, and as usual"),
+        ("eased", f"{silent}; as usual elsewhere"),
+    ]
+    assert other_end(court, incident) == []
+
+
+def answered(court, endpoint):
+    """Many good runs of one endpoint from each region, judged at once."""
+    slots = [
+        make_slot(court.now + k * SECOND, endpoint=endpoint, region=region, workload="short")
+        for region in court.heard
+        for k in range(14)
+    ]
+    with court.pool.connection() as connection:
+        plan(connection, *slots)
+    court.answer(slots, usual, court.now + 20 * SECOND)
+    court.judge(court.now + 21 * SECOND)
+
+
+def test_an_incident_is_as_usual_again_once_each_of_its_endpoints_is_heard_and_well(court):
+    court.play(48, of("alpha", failure()))
+    court.now += 190 * SECOND
+    court.judge(court.now)
+    (incident,) = incidents(court)
+    assert (incident["state"], incident["unusual_end"]) == ("eased", "unheard")
+
+    ends = []
+    for endpoint in ("alpha/a", "alpha/b"):
+        answered(court, endpoint)
+        ends += [(row["state"], row["unusual_end"]) for row in incidents(court)]
+
+    assert ends == [("eased", "unheard"), ("eased", None)]
+    assert events(court)[-1] == "heard"
+
+
+def test_as_usual_where_it_is_heard_does_not_hide_that_another_endpoint_is_not_heard(court):
+    court.play(48, of("alpha", failure()))
+    (incident,) = incidents(court)
+    with court.pool.connection() as connection:
+        connection.execute(
+            "update incident_endpoint set eased_at = %s, unheard = true where endpoint = 'alpha/b'",
+            (court.now,),
+        )
+        connection.execute("update judgement set state = null where endpoint = 'alpha/a'")
+    answered(court, "alpha/a")
+    (incident,) = incidents(court)
+    assert (incident["state"], incident["unusual_end"]) == ("eased", "unheard")
+    told = court.rows("select text from incident_event where kind = 'eased'")
+    assert [row["text"] for row in told] == ["as usual again, but for what is not heard any more"]
 
 
 def test_trouble_that_nobody_looks_at_any_more_ends(court):
@@ -455,6 +533,45 @@ def test_workers_that_are_heard_no_more_are_not_told_to_be_exact_again(
     told = court.rows("select text from incident_event order by event_id desc limit 2")
     assert [row["text"] for row in told] == [closed, eased]
     assert other_end(court, incident) == [closed]
+
+
+def test_workers_that_are_heard_again_and_exact_close_as_such_once_they_have_calibrated(court):
+    court.judge(court.now)
+    over_limit(court, "arrival_p99_s")
+    court.judge(court.now)
+    court.heard = ["us-east"]
+    court.judge(court.now + 95 * SECOND)
+    court.heard = ["eu-west", "us-east"]
+    with court.pool.connection() as connection:
+        connection.execute("update worker set calibration = null")
+    court.judge(court.now + 100 * SECOND)
+    (incident,) = incidents(court)
+    assert (incident["state"], incident["unusual_end"]) == ("eased", "unheard")
+
+    over_limit(court, "")
+    court.judge(court.now + 105 * SECOND)
+    (incident,) = incidents(court)
+    assert (incident["state"], incident["unusual_end"]) == ("eased", None)
+    court.judge(court.now + 230 * SECOND)
+    told = court.rows("select text from incident_event order by event_id desc limit 2")
+    assert [row["text"] for row in told] == [
+        "as usual for long enough",
+        "heard again, and its timings are exact again",
+    ]
+
+
+def test_a_worker_that_has_not_calibrated_since_it_started_is_not_told_to_be_exact_again(court):
+    court.judge(court.now)
+    over_limit(court, "arrival_p99_s")
+    court.judge(court.now)
+    with court.pool.connection() as connection:
+        connection.execute("update worker set calibration = null")
+    court.judge(court.now)
+    assert [row["state"] for row in incidents(court)] == ["confirmed"]
+
+    over_limit(court, "")
+    court.judge(court.now)
+    assert events(court) == ["confirmed", "eased"]
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 from support.judged import HOUR_S, REGIONS, bad, feed, good, learnt
 
-from aggregator.detect.away import due_at, missed, rest
+from aggregator.detect.away import due_at, is_well, missed, rest
 from aggregator.detect.rules import make_rules
 from aggregator.detect.standing import is_lasting, troubles_of
 from aggregator.detect.watch import POOLED, fresh_charts
@@ -32,6 +32,32 @@ def test_trouble_of_a_region_that_is_not_heard_does_not_stand_and_stands_again_w
     rest(watch, set(), END + HOUR_S)
     assert troubles_of(watch) == (met,)
     assert due_at(watch, END + HOUR_S) is None
+
+
+def test_a_region_that_is_heard_again_is_well_when_a_run_since_then_was_good_and_none_failed():
+    watch = learnt()
+    assert not is_well(watch, "r00", END)
+    watch.take([good(93)], 93 * HOUR_S)
+    assert is_well(watch, "r00", END)
+    assert is_well(watch, POOLED, END)
+    assert not is_well(watch, "r01", END)
+
+    watch.take([good(94), bad(94, "r01")], 94 * HOUR_S)
+    watch.suspicion = None
+    assert is_well(watch, "r00", END)
+    assert not is_well(watch, POOLED, END)
+
+
+def test_where_trouble_is_suspected_or_hidden_by_silence_nothing_is_well():
+    watch = slow_in_one_region()
+    watch.take([good(93, "r01")], 93 * HOUR_S)
+    assert is_well(watch, "r01", END)
+    rest(watch, {"r00"}, END)
+    assert not is_well(watch, "r01", END)
+
+    rest(watch, set(), END)
+    watch.take([bad(94)], 94 * HOUR_S)
+    assert not is_well(watch, "r01", END)
 
 
 def test_a_region_that_is_away_for_six_hours_is_judged_from_nothing_on():
