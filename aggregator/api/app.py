@@ -2,8 +2,10 @@
 
 from collections.abc import Callable
 from datetime import datetime
+from typing import Annotated, Literal
 
 from fastapi import Depends, FastAPI
+from typing_extensions import TypedDict
 
 from aggregator.api import (
     board,
@@ -24,6 +26,7 @@ from aggregator.api import (
     workers,
 )
 from aggregator.api.centre import AtCentre, Centre, utc_now
+from aggregator.api.described import DescribedAPI, told
 from aggregator.api.known_query import only_known
 from aggregator.api.problems import PROBLEMS, Problem, add_problems
 from aggregator.db import Pool, missing_migrations, translated
@@ -31,9 +34,15 @@ from pacewatch import __version__
 from pacewatch.words.fleet import Fleet
 
 
+class HealthDocument(TypedDict):
+    """That it is well."""
+
+    status: Annotated[Literal["ok"], told("nothing else is answered with 200")]
+
+
 def create_app(pool: Pool, fleet: Fleet, *, clock: Callable[[], datetime] = utc_now) -> FastAPI:
     """Return the application over an open pool; it neither opens nor closes it."""
-    app = FastAPI(
+    app = DescribedAPI(
         title="Pacewatch",
         version=__version__,
         docs_url=None,
@@ -71,12 +80,12 @@ def add_health(app: FastAPI) -> None:
     """Add `/livez`, which asks nothing of anybody, and `/readyz`, which asks Postgres."""
 
     @app.get("/livez", tags=["health"])
-    async def livez() -> dict[str, str]:
+    async def livez() -> HealthDocument:
         """Say that the process answers."""
         return {"status": "ok"}
 
     @app.get("/readyz", tags=["health"])
-    def readyz(centre: AtCentre) -> dict[str, str]:
+    def readyz(centre: AtCentre) -> HealthDocument:
         """Say that the store answers and has the tables this version needs; 503 where not."""
         with translated(), centre.pool.connection(timeout=3) as connection:
             missing = missing_migrations(connection)

@@ -63,12 +63,6 @@ def body_of(model: type[Body], most_bytes: int, empty: str = "") -> Callable[[Re
     return read
 
 
-def described_by(model: type[BaseModel], *, needed: bool = True) -> dict[str, Any]:
-    """Return the part of the API's description that tells the body's form."""
-    schema = {"schema": model.model_json_schema()}
-    return {"requestBody": {"required": needed, "content": {"application/json": schema}}}
-
-
 async def read_body(request: Request, most_bytes: int) -> bytes:
     """Return the body as it was sent; raises Problem as soon as it is too large or too slow."""
     told = request.headers.get("content-length", "0")

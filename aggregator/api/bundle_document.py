@@ -3,10 +3,28 @@ field, so nothing else that the store may hold can get into it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 from aggregator.api.documents import change_document
+from aggregator.api.evidence_types import (
+    BundleDocument,
+    EvidenceEndpointDocument,
+    EvidenceIncidentDocument,
+    EvidenceRequestDocument,
+    EvidenceRunDocument,
+    LinksDocument,
+    MedianDocument,
+    MediansDocument,
+    NetworkDocument,
+    OutcomesDocument,
+    TwoMediansDocument,
+)
 from aggregator.api.judgement_documents import whole_document
+from aggregator.api.request_documents import (
+    ConnectionDocument,
+    FaultDocument,
+    ServerTimesDocument,
+    figures_document,
+)
 from aggregator.bundle import MOST_ENDPOINTS, Bundle, Compared, Row
 from aggregator.incident_views import WholeIncident
 from aggregator.rows import EndpointRow
@@ -16,24 +34,10 @@ from pacewatch.words.figures import percentile
 from pacewatch.words.flag import Figure
 from pacewatch.words.slot import to_rfc3339
 
-Document = dict[str, Any]
 
-_NETWORK = ("dns_us", "connect_us", "tls_us")
-_IDENTITY = ("request_id", "model", "fingerprint", "tier")
-_CONNECTION = (
-    "reused",
-    "dns_us",
-    "connect_us",
-    "tls_us",
-    "via_proxy",
-    "http",
-    "rtt_us",
-    "retransmits",
-)
-_TIMES = ("queue_s", "prompt_s", "completion_s", "total_s", "ttft_s", "tokens_per_s")
-
-
-def bundle_document(bundle: Bundle, incident: WholeIncident | None, *, simulated: bool) -> Document:
+def bundle_document(
+    bundle: Bundle, incident: WholeIncident | None, *, simulated: bool
+) -> BundleDocument:
     """Return the document of evidence, but for its moment."""
     asked = bundle.asked
     return {
@@ -54,44 +58,71 @@ def bundle_document(bundle: Bundle, incident: WholeIncident | None, *, simulated
     }
 
 
-def _incident(found: WholeIncident) -> Document:
+def _incident(found: WholeIncident) -> EvidenceIncidentDocument:
     left_out = found.incident.endpoints[MOST_ENDPOINTS:]
     return {**whole_document(found), "endpoints_left_out": list(left_out)}
 
 
-def _endpoint(facts: EndpointRow) -> Document:
-    names = ("endpoint", "provider", "provider_name", "model", "precision", "protocol", "base_host")
-    return {name: getattr(facts, name) for name in (*names, "location", "account", "tier")}
+def _endpoint(facts: EndpointRow) -> EvidenceEndpointDocument:
+    return {
+        "endpoint": facts.endpoint,
+        "provider": facts.provider,
+        "provider_name": facts.provider_name,
+        "model": facts.model,
+        "precision": facts.precision,
+        "protocol": facts.protocol,
+        "base_host": facts.base_host,
+        "location": facts.location,
+        "account": facts.account,
+        "tier": facts.tier,
+    }
 
 
-def _compared(one: Compared) -> Document:
+def _compared(one: Compared) -> MediansDocument:
     return {
         "endpoint": one.endpoint,
         "region": one.region or None,
         "workload": one.workload,
         "load": one.load,
-        **{
-            str(figure): {
-                "before": _statistic(one.before[figure]),
-                "since": _statistic(one.since[figure]),
-            }
-            for figure in Figure
-        },
+        "ttft_s": _both(one, Figure.TTFT),
+        "answer_s": _both(one, Figure.ANSWER),
+        "output_tokens_per_s": _both(one, Figure.SPEED),
+        "end_to_end_s": _both(one, Figure.END_TO_END),
+        "stall_s": _both(one, Figure.STALL),
     }
 
 
-def _statistic(found: Statistic) -> Document:
-    names = ("runs", "median", "low", "high", "interval_percent")
-    return {name: getattr(found, name) for name in names}
+def _both(one: Compared, figure: Figure) -> TwoMediansDocument:
+    return {"before": _median(one.before[figure]), "since": _median(one.since[figure])}
 
 
-def _outcome(row: Row) -> Document:
-    names = ("endpoint", "region", "outcome", "before", "since")
-    fault = {"status": row["fault_status"], "type": row["fault_type"]}
-    return {**{name: row[name] for name in names}, "error": fault if any(fault.values()) else None}
+def _median(found: Statistic) -> MedianDocument:
+    return {
+        "runs": found.runs,
+        "median": found.median,
+        "low": found.low,
+        "high": found.high,
+        "interval_percent": found.interval_percent,
+    }
 
 
-def _network(bundle: Bundle) -> list[Document]:
+def _outcome(row: Row) -> OutcomesDocument:
+    return {
+        "endpoint": row["endpoint"],
+        "region": row["region"],
+        "outcome": row["outcome"],
+        "before": row["before"],
+        "since": row["since"],
+        "error": _fault(row),
+    }
+
+
+def _fault(row: Row) -> FaultDocument | None:
+    fault: FaultDocument = {"status": row["fault_status"], "type": row["fault_type"]}
+    return fault if any(fault.values()) else None
+
+
+def _network(bundle: Bundle) -> list[NetworkDocument]:
     """Return the medians of each region's network times, of the latest runs on either side."""
     places: dict[tuple[str, str], dict[str, list[Row]]] = {}
     for word, rows in (("before", bundle.before), ("since", bundle.runs)):
@@ -114,15 +145,14 @@ def _network(bundle: Bundle) -> list[Document]:
     ]
 
 
-def _links(found: Sequence[Row]) -> Document:
-    medians = {
-        name.replace("_us", "_s"): _median_s(one.get(name) for one in found) for name in _NETWORK
-    }
+def _links(found: Sequence[Row]) -> LinksDocument:
     rtt_us = ((one.get("rtt_us") or [None, None])[1] for one in found)
     retransmits = [one["retransmits"] for one in found if one.get("retransmits") is not None]
     return {
         "connections": len(found),
-        **medians,
+        "dns_s": _median_s(one.get("dns_us") for one in found),
+        "connect_s": _median_s(one.get("connect_us") for one in found),
+        "tls_s": _median_s(one.get("tls_us") for one in found),
         "rtt_s": _median_s(rtt_us),
         "retransmits": sum(retransmits) if retransmits else None,
     }
@@ -133,33 +163,62 @@ def _median_s(values: Iterable[int | None]) -> float | None:
     return None if found is None else found / 1e6
 
 
-def _run(row: Row, seen: Mapping[int, Row]) -> Document:
-    names = ("endpoint", "region", "workload", "load", "purpose", "outcome", "flags", "definition")
+def _run(row: Row, seen: Mapping[int, Row]) -> EvidenceRunDocument:
     return {
         "run": str(row["run_id"]),
         "slot_at": to_rfc3339(row["slot_at"]),
-        **{name: row[name] for name in names},
+        "endpoint": row["endpoint"],
+        "region": row["region"],
+        "workload": row["workload"],
+        "load": row["load"],
+        "purpose": row["purpose"],
+        "outcome": row["outcome"],
+        "flags": row["flags"],
+        "definition": row["definition"],
         "in_medians": row["counts"],
         "worker_version": row["worker_version"],
         "requests": [_request(timing, seen.get(timing["n"], {})) for timing in row["timings"]],
     }
 
 
-def _request(timing: Row, seen: Row) -> Document:
-    fault = {"status": timing["fault_status"], "type": timing["fault_type"]}
+def _request(timing: Row, seen: Row) -> EvidenceRequestDocument:
+    identity = seen.get("identity") or {}
     return {
         "n": timing["n"],
         "outcome": timing["outcome"],
-        "error": fault if any(fault.values()) else None,
+        "error": _fault(timing),
         "flags": timing["flags"],
-        "figures": {str(figure): timing[figure] for figure in Figure},
+        "figures": figures_document(timing),
         "tokens": timing["tokens"],
-        **_named(seen.get("identity"), _IDENTITY),
+        "request_id": identity.get("request_id"),
+        "model": identity.get("model"),
+        "fingerprint": identity.get("fingerprint"),
+        "tier": identity.get("tier"),
         "finish": seen.get("finish"),
-        "connection": _named(seen.get("connection"), _CONNECTION),
-        "server_timings": _named(seen.get("server_timings"), _TIMES),
+        "connection": _connection(seen.get("connection") or {}),
+        "server_timings": _server_timings(seen.get("server_timings") or {}),
     }
 
 
-def _named(told: Row | None, names: Sequence[str]) -> Document:
-    return {name: (told or {}).get(name) for name in names}
+def _connection(seen: Row) -> ConnectionDocument:
+    return {
+        "reused": seen.get("reused"),
+        "dns_us": seen.get("dns_us"),
+        "connect_us": seen.get("connect_us"),
+        "tls_us": seen.get("tls_us"),
+        "via_proxy": seen.get("via_proxy"),
+        "http": seen.get("http"),
+        "rtt_us": seen.get("rtt_us"),
+        "retransmits": seen.get("retransmits"),
+    }
+
+
+def _server_timings(seen: Row) -> ServerTimesDocument:
+    return {
+        "queue_s": seen.get("queue_s"),
+        "prompt_s": seen.get("prompt_s"),
+        "completion_s": seen.get("completion_s"),
+        "total_s": seen.get("total_s"),
+        "ttft_s": seen.get("ttft_s"),
+        "tokens_per_s": seen.get("tokens_per_s"),
+    }

@@ -6,11 +6,13 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import JSONResponse
 from pydantic import AwareDatetime
+from typing_extensions import TypedDict
 
 from aggregator.api.centre import AtCentre
-from aggregator.api.documents import change_document
+from aggregator.api.described import UNCHANGED, Moment, answered, told
+from aggregator.api.documents import ChangeDocument, change_document
 from aggregator.api.filters import Names
-from aggregator.api.tagged import UNCHANGED, tagged
+from aggregator.api.tagged import tagged
 from aggregator.changes import NEWEST, ChangesAsked, read_changes
 from aggregator.rows import is_simulated, one_moment, read_store
 from pacewatch.words.slot import to_rfc3339
@@ -20,7 +22,18 @@ router = APIRouter(prefix="/api", tags=["read"])
 _EVER = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-@router.get("/changes", response_class=JSONResponse, responses=UNCHANGED)
+class ChangesDocument(TypedDict):
+    """A page of what providers have changed."""
+
+    at: Annotated[Moment, told("the moment of the answer")]
+    simulated: Annotated[bool, told("whether a simulator plays the providers")]
+    changes: Annotated[list[ChangeDocument], told("those noted last first")]
+    next: Annotated[int | None, told("for `after`; null: the last page")]
+
+
+@router.get(
+    "/changes", response_class=JSONResponse, responses=UNCHANGED | answered(ChangesDocument)
+)
 def changes(  # noqa: PLR0913 - the filters
     request: Request,
     centre: AtCentre,
@@ -49,7 +62,7 @@ def changes(  # noqa: PLR0913 - the filters
         store = read_store(connection)
         found = read_changes(connection, asked)
     page = found[:limit]
-    document = {
+    document: ChangesDocument = {
         "at": to_rfc3339(centre.clock()),
         "simulated": is_simulated(store, centre.fleet),
         "changes": [change_document(one) for one in page],

@@ -1,39 +1,176 @@
-"""Board, series and status as JSON documents. Pure; moments are RFC 3339, unknown is null."""
+"""Board, series, their days and changes as JSON documents. Pure; unknown is null."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from datetime import datetime
-from typing import Any
+from typing import Annotated
 
-from aggregator.api.judgement_documents import believed_document, incident_document
+from typing_extensions import TypedDict
+
+from aggregator.api.described import Moment, moment, told
+from aggregator.api.figure_documents import (
+    ANSWER,
+    END_TO_END,
+    SPEED,
+    STALL,
+    TTFT,
+    CellDocument,
+    StatisticDocument,
+    cell_document,
+    statistic_document,
+)
+from aggregator.api.judgement_documents import (
+    BelievedDocument,
+    IncidentDocument,
+    believed_document,
+    incident_document,
+)
 from aggregator.board import Board, BoardEndpoint, BoardSeries
-from aggregator.cells import Cell, Latest
 from aggregator.changes import Change
 from aggregator.days import Day
 from aggregator.pooled import fewest_runs
-from aggregator.rows import WorkerRow
 from aggregator.series import OneSeries, SeriesPage
 from aggregator.standing import RegionStanding
-from aggregator.statistic import Statistic, statistic_of
-from aggregator.status import FailingEndpoint, Status
-from aggregator.together import Times, Together
+from aggregator.statistic import statistic_of
 from pacewatch.words.figures import DEFINITION
 from pacewatch.words.flag import Figure
 from pacewatch.words.slot import Load, to_rfc3339
 
-Document = dict[str, Any]
+
+class RegionDocument(TypedDict):
+    """A region of the fleet."""
+
+    region: Annotated[str, told("its name")]
+    state: Annotated[str, told("seen, silent or unseen: whether a worker of it is heard")]
+    last_seen_at: Annotated[Moment | None, told("its latest heartbeat")]
 
 
-def board_document(board: Board) -> Document:
+_Changed = TypedDict("_Changed", {"from": Annotated[str, told("the value that was told before")]})
+
+
+class ChangeDocument(_Changed):
+    """What a provider changed, as its answers tell."""
+
+    endpoint: Annotated[str, told("whose answers: an id")]
+    provider: Annotated[str, told("the provider's word in ids")]
+    model: Annotated[str, told("by its maker's name")]
+    what: Annotated[str, told("model, fingerprint or tier, as answered")]
+    to: Annotated[str, told("the new value")]
+    changed_at: Annotated[Moment, told("slot of the first run that told it")]
+    noted_at: Annotated[Moment, told("when it was believed")]
+
+
+class BoardSeriesDocument(TypedDict):
+    """One workload and load of an endpoint."""
+
+    workload: Annotated[str, told("the shape of its requests")]
+    load: Annotated[str, told("single or parallel")]
+    pooled: Annotated[CellDocument, told("over the regions, each weighing the same")]
+    regions: Annotated[dict[str, CellDocument], told("by the name of the region")]
+
+
+class BoardEndpointDocument(TypedDict):
+    """An endpoint with its series."""
+
+    endpoint: Annotated[str, told("its id")]
+    provider: Annotated[str, told("the provider's word in ids")]
+    provider_name: Annotated[str, told("as people write it")]
+    model: Annotated[str, told("by its maker's name")]
+    precision: Annotated[str, told("what the provider says it serves")]
+    protocol: Annotated[str, told("the wire protocol")]
+    importance: Annotated[str, told("page, notify or watch")]
+    location: Annotated[str | None, told("where it is served, as the catalog says")]
+    account: Annotated[str | None, told("whose, as the catalog says")]
+    tier: Annotated[str | None, told("of its service, as the catalog says")]
+    active: Annotated[bool, told("false: no longer picked, its window not yet empty")]
+    simulated: Annotated[bool, told("whether a simulator plays its provider")]
+    verdict: Annotated[BelievedDocument | None, told("over all regions; null: not judged yet")]
+    verdicts: Annotated[dict[str, BelievedDocument | None], told("by the name of the region")]
+    changes: Annotated[list[ChangeDocument], told("within the window, the latest first")]
+    series: Annotated[list[BoardSeriesDocument], told("one for each workload and load")]
+
+
+class BoardModelDocument(TypedDict):
+    """A model with the endpoints that serve it."""
+
+    model: Annotated[str, told("by its maker's name")]
+    endpoints: Annotated[list[BoardEndpointDocument], told("by output speed, the fastest first")]
+
+
+class BoardDocument(TypedDict):
+    """The board, or a part of it."""
+
+    at: Annotated[Moment, told("the moment of the answer")]
+    simulated: Annotated[bool, told("whether a simulator plays the providers")]
+    definition: Annotated[int, told("version of the definitions that the figures follow")]
+    window_s: Annotated[int, told("length of the window, s")]
+    regions: Annotated[list[RegionDocument], told("every region of the fleet")]
+    workloads: Annotated[list[str], told("those there is a series of, the fleet's own first")]
+    next_slot_at: Annotated[Moment | None, told("when the next planned run is due")]
+    incidents: Annotated[list[IncidentDocument], told("those that are open")]
+    models: Annotated[list[BoardModelDocument], told("by name")]
+    next: Annotated[str | None, told("for `after`; null: the last part")]
+
+
+class SeriesDocument(CellDocument):
+    """One series with the statistics of its window."""
+
+    series: Annotated[int, told("its id")]
+    endpoint: Annotated[str, told("the endpoint's id")]
+    provider: Annotated[str, told("the provider's word in ids")]
+    model: Annotated[str, told("by its maker's name")]
+    precision: Annotated[str, told("what the provider says it serves")]
+    region: Annotated[str, told("where its worker stands")]
+    workload: Annotated[str, told("the shape of its requests")]
+    load: Annotated[str, told("single or parallel")]
+    simulated: Annotated[bool, told("whether a simulator plays the provider")]
+    active: Annotated[bool, told("false: its endpoint is no longer picked")]
+
+
+class SeriesPageDocument(TypedDict):
+    """A page of series."""
+
+    at: Annotated[Moment, told("the moment of the answer")]
+    simulated: Annotated[bool, told("whether a simulator plays the providers")]
+    definition: Annotated[int, told("version of the definitions that the figures follow")]
+    window_s: Annotated[int, told("length of the window, s")]
+    series: Annotated[list[SeriesDocument], told("by id")]
+    next: Annotated[int | None, told("for `after`; null: the last page")]
+
+
+class DayDocument(TypedDict):
+    """A series' statistics of one UTC day."""
+
+    day: Annotated[str, told("YYYY-MM-DD")]
+    definition: Annotated[int, told("the greatest version of definitions of its runs")]
+    runs: Annotated[int, told("runs whose slots lie in it")]
+    requests: Annotated[int, told("requests of these runs")]
+    good: Annotated[int, told("requests that ended well")]
+    cost_usd: Annotated[float, told("what its runs cost, US$")]
+    ttft_s: Annotated[StatisticDocument, told(TTFT)]
+    answer_s: Annotated[StatisticDocument, told(ANSWER)]
+    output_tokens_per_s: Annotated[StatisticDocument, told(SPEED)]
+    end_to_end_s: Annotated[StatisticDocument, told(END_TO_END)]
+    stall_s: Annotated[StatisticDocument, told(STALL)]
+
+
+class DaysDocument(TypedDict):
+    """A series by UTC day."""
+
+    at: Annotated[Moment, told("the moment of the answer")]
+    series: Annotated[int, told("its id")]
+    days: Annotated[list[DayDocument], told("those that have runs, in order")]
+
+
+def board_document(board: Board) -> BoardDocument:
     """Return the document of `/api/board`."""
     return {
         "at": to_rfc3339(board.at),
         "simulated": board.simulated,
         "definition": DEFINITION,
         "window_s": int(board.window.total_seconds()),
-        "regions": [_region_line(region) for region in board.regions],
+        "regions": [region_document(region) for region in board.regions],
         "workloads": list(board.workloads),
-        "next_slot_at": _moment(board.next_slot_at),
+        "next_slot_at": moment(board.next_slot_at),
         "incidents": [incident_document(one) for one in board.incidents],
         "models": [
             {
@@ -46,35 +183,7 @@ def board_document(board: Board) -> Document:
     }
 
 
-def status_document(status: Status) -> Document:
-    """Return the document of `/api/status`."""
-    return {
-        "at": to_rfc3339(status.at),
-        "simulated": status.simulated,
-        "problems": list(status.problems),
-        "catalog": status.catalog,
-        "ticked_at": _moment(status.ticked_at),
-        "endpoints": status.endpoints,
-        "measured": status.measured,
-        "regions": [
-            {
-                **_region_line(region),
-                "workers": [_worker(worker, status.catalog) for worker in region.workers],
-            }
-            for region in status.regions
-        ],
-        "failing": [_failing(endpoint) for endpoint in status.failing],
-        "declined": [asdict(row) for row in status.declined],
-        "judged_at": _moment(status.judged_at),
-        "incidents": [incident_document(one) for one in status.incidents],
-        "advice": [
-            {**asdict(one), "since": to_rfc3339(one.since), "last_at": to_rfc3339(one.last_at)}
-            for one in status.advice
-        ],
-    }
-
-
-def series_document(page: SeriesPage) -> Document:
+def series_document(page: SeriesPage) -> SeriesPageDocument:
     """Return the document of `/api/series`."""
     return {
         "at": to_rfc3339(page.at),
@@ -86,12 +195,13 @@ def series_document(page: SeriesPage) -> Document:
     }
 
 
-def days_document(series: int, load: Load, days: Sequence[Day], now: datetime) -> Document:
+def days_document(series: int, load: Load, days: Sequence[Day], now: datetime) -> DaysDocument:
     """Return the document of `/api/series/{id}/days`."""
     return {"at": to_rfc3339(now), "series": series, "days": [_day(day, load) for day in days]}
 
 
-def _day(day: Day, load: Load) -> Document:
+def _day(day: Day, load: Load) -> DayDocument:
+    found = {figure: statistic_of(day, figure, fewest_runs(load)) for figure in Figure}
     return {
         "day": day.day.isoformat(),
         "definition": day.definition,
@@ -99,14 +209,15 @@ def _day(day: Day, load: Load) -> Document:
         "requests": day.requests,
         "good": day.good,
         "cost_usd": day.cost_usd,
-        **{
-            str(figure): _statistic(statistic_of(day, figure, fewest_runs(load)))
-            for figure in Figure
-        },
+        "ttft_s": statistic_document(found[Figure.TTFT]),
+        "answer_s": statistic_document(found[Figure.ANSWER]),
+        "output_tokens_per_s": statistic_document(found[Figure.SPEED]),
+        "end_to_end_s": statistic_document(found[Figure.END_TO_END]),
+        "stall_s": statistic_document(found[Figure.STALL]),
     }
 
 
-def _one_series(one: OneSeries) -> Document:
+def _one_series(one: OneSeries) -> SeriesDocument:
     facts, row = one.facts, one.row
     return {
         "series": row.series_id,
@@ -119,23 +230,20 @@ def _one_series(one: OneSeries) -> Document:
         "load": row.load,
         "simulated": row.simulated,
         "active": facts.active,
-        **_cell(one.cell),
+        **cell_document(one.cell),
     }
 
 
-def _moment(moment: datetime | None) -> str | None:
-    return None if moment is None else to_rfc3339(moment)
-
-
-def _region_line(region: RegionStanding) -> Document:
+def region_document(region: RegionStanding) -> RegionDocument:
+    """Return how a region of the fleet stands."""
     return {
         "region": region.region,
         "state": str(region.state),
-        "last_seen_at": _moment(region.last_seen_at),
+        "last_seen_at": moment(region.last_seen_at),
     }
 
 
-def _endpoint(endpoint: BoardEndpoint) -> Document:
+def _endpoint(endpoint: BoardEndpoint) -> BoardEndpointDocument:
     facts = endpoint.facts
     return {
         "endpoint": facts.endpoint,
@@ -159,7 +267,7 @@ def _endpoint(endpoint: BoardEndpoint) -> Document:
     }
 
 
-def change_document(change: Change) -> Document:
+def change_document(change: Change) -> ChangeDocument:
     """Return what a provider changed."""
     return {
         "endpoint": change.endpoint,
@@ -173,110 +281,10 @@ def change_document(change: Change) -> Document:
     }
 
 
-def _series(series: BoardSeries) -> Document:
+def _series(series: BoardSeries) -> BoardSeriesDocument:
     return {
         "workload": series.workload,
         "load": str(series.load),
-        "pooled": _cell(series.pooled),
-        "regions": {region: _cell(cell) for region, cell in series.regions.items()},
-    }
-
-
-def _cell(cell: Cell) -> Document:
-    return {
-        "state": str(cell.state),
-        "runs": cell.runs,
-        "fewest_runs": cell.fewest_runs,
-        "requests": cell.requests,
-        "good": cell.good,
-        **{name: _statistic(found) for name, found in cell.statistics.items()},
-        **_together(cell.together),
-        "newest_at": _moment(cell.newest_at),
-        "latest": _latest(cell.latest),
-        "last_success_at": _moment(cell.last_success_at),
-        "failing_in": list(cell.failing_in),
-    }
-
-
-def _statistic(statistic: Statistic) -> Document:
-    document: Document = {
-        "median": statistic.median,
-        "low": statistic.low,
-        "high": statistic.high,
-        "interval_percent": statistic.interval_percent,
-        "runs": statistic.runs,
-    }
-    if statistic.quantiles is not None:
-        p5, p25, _, p75, p95 = statistic.quantiles
-        document |= {"p5": p5, "p25": p25, "p75": p75, "p95": p95}
-    return document
-
-
-def _together(together: Together | None) -> Document:
-    if together is None:
-        return {"system_tokens_per_s": None, "slowdown": None}
-    return {
-        "system_tokens_per_s": _statistic(together.throughput),
-        "slowdown": {figure: _times(times) for figure, times in together.slower.items()},
-    }
-
-
-def _times(found: Times) -> Document:
-    return {
-        "times": found.times,
-        "low": found.low,
-        "high": found.high,
-        "interval_percent": found.interval_percent,
-        "runs": found.runs,
-        "runs_alone": found.runs_alone,
-    }
-
-
-def _latest(latest: Latest | None) -> Document | None:
-    if latest is None:
-        return None
-    return {
-        "at": to_rfc3339(latest.at),
-        "region": latest.region,
-        "outcome": latest.outcome,
-        "ttft_s": latest.ttft_s,
-        "output_tokens_per_s": latest.output_tokens_per_s,
-        "end_to_end_s": latest.end_to_end_s,
-        "answer_only": latest.answer_only,
-    }
-
-
-def _worker(worker: WorkerRow, catalog: str | None) -> Document:
-    return {
-        "worker": worker.worker,
-        "version": worker.version,
-        "last_seen_at": to_rfc3339(worker.last_seen_at),
-        "clock_offset_s": worker.clock_offset_s,
-        "catalog": worker.catalog,
-        "catalog_mismatch": None if catalog is None else worker.catalog != catalog,
-        "in_hand": worker.in_hand,
-        "outbox_runs": worker.outbox_runs,
-        "budget_left_usd": worker.budget_left_usd,
-        "rate_limits": worker.rate_limits,
-    }
-
-
-def _failing(endpoint: FailingEndpoint) -> Document:
-    facts = endpoint.facts
-    return {
-        "endpoint": facts.endpoint,
-        "provider_name": facts.provider_name,
-        "model": facts.model,
-        "importance": facts.importance,
-        "series": [
-            {
-                "region": series.region,
-                "workload": series.workload,
-                "load": series.load,
-                "outcome": series.outcome,
-                "latest_at": to_rfc3339(series.latest_at),
-                "last_success_at": _moment(series.last_success_at),
-            }
-            for series in endpoint.series
-        ],
+        "pooled": cell_document(series.pooled),
+        "regions": {region: cell_document(cell) for region, cell in series.regions.items()},
     }

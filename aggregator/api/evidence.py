@@ -9,9 +9,11 @@ from pydantic import AwareDatetime
 
 from aggregator.api.bundle_document import bundle_document
 from aggregator.api.centre import AtCentre, Centre
+from aggregator.api.described import UNCHANGED, answered
+from aggregator.api.evidence_types import EvidenceDocument
 from aggregator.api.filters import Word
 from aggregator.api.problems import Problem
-from aggregator.api.tagged import UNCHANGED, tagged
+from aggregator.api.tagged import tagged
 from aggregator.bundle import (
     LONGEST,
     MOST_ENDPOINTS,
@@ -32,7 +34,9 @@ USUAL = timedelta(hours=6)
 Moment = Annotated[AwareDatetime | None, Query(description="RFC 3339, with its offset.")]
 
 
-@router.get("/evidence", response_class=JSONResponse, responses=UNCHANGED)
+@router.get(
+    "/evidence", response_class=JSONResponse, responses=UNCHANGED | answered(EvidenceDocument)
+)
 def evidence(
     request: Request,
     centre: AtCentre,
@@ -53,7 +57,11 @@ def evidence(
         return _told(request, centre, connection, asked, None)
 
 
-@router.get("/incidents/{id}/evidence", response_class=JSONResponse, responses=UNCHANGED)
+@router.get(
+    "/incidents/{id}/evidence",
+    response_class=JSONResponse,
+    responses=UNCHANGED | answered(EvidenceDocument),
+)
 def evidence_of_incident(
     request: Request,
     centre: AtCentre,
@@ -99,5 +107,6 @@ def _told(
 ) -> Response:
     store = read_store(connection)
     simulated = is_simulated(store, centre.fleet)
-    document = bundle_document(read_bundle(connection, asked), incident, simulated=simulated)
-    return tagged(request, {"at": to_rfc3339(centre.clock()), **document})
+    bundle = bundle_document(read_bundle(connection, asked), incident, simulated=simulated)
+    document: EvidenceDocument = {"at": to_rfc3339(centre.clock()), **bundle}
+    return tagged(request, document)

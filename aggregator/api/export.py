@@ -12,8 +12,11 @@ from fastapi import APIRouter, Query, Response
 from fastapi.responses import StreamingResponse
 from pydantic import AwareDatetime
 from starlette.types import Message, Send
+from typing_extensions import TypedDict
 
 from aggregator.api.centre import AtCentre
+from aggregator.api.described import Moment, reference, told
+from aggregator.api.figure_documents import ANSWER, END_TO_END, SPEED, STALL, TTFT
 from aggregator.api.filters import Asked
 from aggregator.api.problems import Problem
 from aggregator.export import MEDIA_TYPES, Form, export
@@ -29,7 +32,51 @@ RETRY_AFTER_S = 30
 TAKEN_WITHIN_S = 60.0
 """How long a reader may take nothing before its export is broken off, seconds."""
 
-Moment = Annotated[AwareDatetime | None, Query(description="RFC 3339, with its offset.")]
+AskedMoment = Annotated[AwareDatetime | None, Query(description="RFC 3339, with its offset.")]
+
+
+class ExportLineDocument(TypedDict):
+    """One request; in CSV unknown is empty, and lists are words with spaces between."""
+
+    run: Annotated[str, told("id of its run")]
+    n: Annotated[int, told("its number in the run, from 0")]
+    slot_at: Annotated[Moment, told("for when the run was planned")]
+    received_at: Annotated[Moment, told("when the run came in")]
+    purpose: Annotated[str, told("why the run was made")]
+    endpoint: Annotated[str, told("an id")]
+    provider: Annotated[str, told("the provider's word in ids")]
+    model: Annotated[str, told("by its maker's name")]
+    precision: Annotated[str, told("what the provider says it serves")]
+    region: Annotated[str, told("from where")]
+    workload: Annotated[str, told("the shape of the request")]
+    load: Annotated[str, told("single or parallel")]
+    simulated: Annotated[bool, told("whether a simulator plays the provider")]
+    worker: Annotated[str, told("id of the worker")]
+    worker_version: Annotated[str, told("of Pacewatch")]
+    endpoint_hash: Annotated[str, told("of endpoint, workload and settings")]
+    definition: Annotated[int, told("version of the definitions that its figures follow")]
+    outcome: Annotated[str, told("how it ended")]
+    fault_status: Annotated[int | None, told("of HTTP")]
+    fault_type: Annotated[str | None, told("the provider's own word")]
+    flags: Annotated[list[str], told("of the request and of its run")]
+    left_out: Annotated[list[str], told("figures that its flags keep out of statistics")]
+    tokens: Annotated[int, told("o200k tokens of its text")]
+    ttft_s: Annotated[float | None, told(TTFT)]
+    answer_s: Annotated[float | None, told(ANSWER)]
+    output_tokens_per_s: Annotated[float | None, told(SPEED)]
+    end_to_end_s: Annotated[float | None, told(END_TO_END)]
+    stall_s: Annotated[float | None, told(STALL)]
+    system_tokens_per_s: Annotated[float | None, told("of the run, tokens/s")]
+    run_cost_usd: Annotated[float | None, told("of the run, told at each of its requests, US$")]
+
+
+_LINES: dict[str, dict[str, Any]] = {
+    "text/csv": {"schema": {"type": "string"}},
+    "application/jsonl": {
+        "schema": {"type": "string"},
+        "itemSchema": reference(ExportLineDocument),
+    },
+}
 
 
 class Doors:
@@ -86,13 +133,13 @@ def router() -> APIRouter:
     @made.get(
         "/export",
         response_class=StreamingResponse,
-        responses={200: {"content": {"text/csv": {}, "application/jsonl": {}}}},
+        responses={200: {"content": _LINES}},
     )
     def requests(
         centre: AtCentre,
         asked: Asked,
-        since: Moment = None,
-        until: Moment = None,
+        since: AskedMoment = None,
+        until: AskedMoment = None,
         format: Form = Form.JSONL,
     ) -> Response:
         """Return every request of runs whose slots lie from `since` (a day before `until`, unless

@@ -2,19 +2,26 @@
 
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from fastapi.responses import JSONResponse
 from pydantic import AwareDatetime, BaseModel, ConfigDict
+from typing_extensions import TypedDict
 
 from aggregator import incidents
-from aggregator.api.body import Author, body_of, described_by
+from aggregator.api.body import Author, body_of
 from aggregator.api.centre import AtCentre, Centre, InTransaction, granted
+from aggregator.api.described import UNCHANGED, Moment, answered, taken, told
 from aggregator.api.filters import Names
-from aggregator.api.judgement_documents import incident_document, whole_document
+from aggregator.api.judgement_documents import (
+    IncidentDocument,
+    WholeIncidentDocument,
+    incident_document,
+    whole_document,
+)
 from aggregator.api.problems import Problem
-from aggregator.api.tagged import UNCHANGED, tagged
+from aggregator.api.tagged import tagged
 from aggregator.db import Connection
 from aggregator.incident_views import (
     NEWEST,
@@ -55,7 +62,7 @@ class StateWord(StrEnum):
 class Said(BaseModel):
     """Who does it."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
     by: Author = ""
     """A name for the timeline."""
@@ -64,7 +71,22 @@ class Said(BaseModel):
 SaidBody = Annotated[Said, Depends(body_of(Said, MOST_BYTES, empty="{}"))]
 
 
-@router.get("", response_class=JSONResponse, responses=UNCHANGED)
+class IncidentsDocument(TypedDict):
+    """A page of incidents."""
+
+    at: Annotated[Moment, told("the moment of the answer")]
+    simulated: Annotated[bool, told("whether a simulator plays the providers")]
+    incidents: Annotated[list[IncidentDocument], told("the latest first")]
+    next: Annotated[int | None, told("for `before`; null: the last page")]
+
+
+class OneIncidentDocument(WholeIncidentDocument):
+    """One incident as it is answered."""
+
+    at: Annotated[Moment, told("the moment of the answer")]
+
+
+@router.get("", response_class=JSONResponse, responses=UNCHANGED | answered(IncidentsDocument))
 def list_incidents(  # noqa: PLR0913 - the filters
     request: Request,
     centre: AtCentre,
@@ -98,7 +120,7 @@ def list_incidents(  # noqa: PLR0913 - the filters
         store = read_store(connection)
         found = read_incidents(connection, asked)
     page = found[:limit]
-    document = {
+    document: IncidentsDocument = {
         "at": to_rfc3339(centre.clock()),
         "simulated": is_simulated(store, centre.fleet),
         "incidents": [incident_document(one) for one in page],
@@ -107,7 +129,9 @@ def list_incidents(  # noqa: PLR0913 - the filters
     return tagged(request, document)
 
 
-@router.get("/{id}", response_class=JSONResponse, responses=UNCHANGED)
+@router.get(
+    "/{id}", response_class=JSONResponse, responses=UNCHANGED | answered(OneIncidentDocument)
+)
 def one_incident(id: Id, request: Request, centre: AtCentre) -> Response:
     """Return one incident whole: its endpoints with their ratios, what spoke for its class and
     against it, its timeline, and the runs that confirmed it.
@@ -120,7 +144,8 @@ def one_incident(id: Id, request: Request, centre: AtCentre) -> Response:
 @router.post(
     "/{id}/acknowledge",
     response_class=JSONResponse,
-    openapi_extra=described_by(Said, needed=False),
+    openapi_extra=taken(Said, needed=False),
+    responses=answered(OneIncidentDocument),
 )
 def acknowledge(
     id: Id, _grant: Admin, said: SaidBody, centre: AtCentre, connection: InTransaction
@@ -137,7 +162,8 @@ def acknowledge(
 @router.post(
     "/{id}/accept",
     response_class=JSONResponse,
-    openapi_extra=described_by(Said, needed=False),
+    openapi_extra=taken(Said, needed=False),
+    responses=answered(OneIncidentDocument),
 )
 def accept(
     id: Id, _grant: Admin, said: SaidBody, centre: AtCentre, connection: InTransaction
@@ -152,7 +178,7 @@ def accept(
     return JSONResponse(_told(centre, _known(connection, id)))
 
 
-def _told(centre: Centre, found: WholeIncident) -> dict[str, Any]:
+def _told(centre: Centre, found: WholeIncident) -> OneIncidentDocument:
     return {"at": to_rfc3339(centre.clock()), **whole_document(found)}
 
 

@@ -1,19 +1,145 @@
 """Verdicts, incidents and silences as JSON documents. Pure; unknown is null."""
 
 from datetime import datetime
-from typing import Any
+from typing import Annotated
 
+from typing_extensions import TypedDict
+
+from aggregator.api.described import Moment, moment, told
 from aggregator.incident_texts import title_of
 from aggregator.incident_views import ConfirmingRun, Incident, Part, WholeIncident
 from aggregator.places import incident_address, run_address
 from aggregator.silences import Silence
 from aggregator.verdict_views import Believed, VerdictLine
 from pacewatch.words.slot import to_rfc3339
+from pacewatch.words.verdict import Slowness
 
-Document = dict[str, Any]
+
+class RatioDocument(TypedDict):
+    """How many times slower than usual recent runs are."""
+
+    times: Annotated[float, told("recent runs beside the 72 hours; 1 is as usual")]
+    low: Annotated[float | None, told("low end of its interval; null with under six runs")]
+    high: Annotated[float | None, told("high end of its interval; null with under six runs")]
 
 
-def verdict_document(line: VerdictLine) -> Document:
+class VerdictDocument(TypedDict):
+    """What is believed of an endpoint, with its ratios and their intervals."""
+
+    endpoint: Annotated[str, told("its id")]
+    provider: Annotated[str, told("the provider's word in ids")]
+    model: Annotated[str, told("by its maker's name")]
+    importance: Annotated[str, told("page, notify or watch")]
+    region: Annotated[str | None, told("where it is believed; null: over all regions")]
+    verdict: Annotated[str, told("ok, slow, failing, not_served, silent or learning")]
+    since: Annotated[Moment, told("since when it is thought to be so")]
+    silent_since: Annotated[Moment | None, told("when it was last heard of, where it is silent")]
+    first_token: Annotated[RatioDocument | None, told("null: nothing to compare")]
+    output_speed: Annotated[RatioDocument | None, told("null: nothing to compare")]
+    end_to_end: Annotated[RatioDocument | None, told("null: nothing to compare")]
+    under_load: Annotated[RatioDocument | None, told("of parallel runs; null: nothing to compare")]
+    judged_at: Annotated[Moment, told("when it was judged last")]
+
+
+class BelievedDocument(TypedDict):
+    """A verdict as the board tells it."""
+
+    verdict: Annotated[str, told("ok, slow, failing, not_served, silent or learning")]
+    since: Annotated[Moment, told("since when it is thought to be so")]
+    first_token_times: Annotated[float | None, told("times slower than usual; null: unknown")]
+    output_speed_times: Annotated[float | None, told("times slower than usual; null: unknown")]
+    end_to_end_times: Annotated[float | None, told("times slower than usual; null: unknown")]
+    under_load_times: Annotated[float | None, told("times slower than usual; null: unknown")]
+
+
+class PartDocument(TypedDict):
+    """The trouble of one endpoint in an incident."""
+
+    endpoint: Annotated[str, told("its id")]
+    trouble: Annotated[str, told("what is wrong with it")]
+    slower: Annotated[RatioDocument | None, told("as last judged in trouble; null: no ratio")]
+    since: Annotated[Moment, told("when it is thought to have begun")]
+    eased_at: Annotated[Moment | None, told("when it was as usual again; null: it goes on")]
+
+
+_Classed = TypedDict(
+    "_Classed", {"class": Annotated[str, told("whose fault it looks like: the incident's class")]}
+)
+
+
+class IncidentDocument(_Classed):
+    """An incident as lists tell it."""
+
+    incident: Annotated[int, told("its number")]
+    title: Annotated[str, told("one line for people")]
+    state: Annotated[str, told("suspected, cleared, unconfirmed, confirmed, eased or closed")]
+    open: Annotated[bool, told("whether it is confirmed and has not closed")]
+    trouble: Annotated[str, told("what is wrong")]
+    provider: Annotated[str | None, told("null: of no single one")]
+    region: Annotated[str | None, told("null: of no single one")]
+    importance: Annotated[str, told("the highest of its endpoints")]
+    pages: Annotated[bool, told("whether it may wake somebody")]
+    simulated: Annotated[bool, told("whether a simulator plays the providers")]
+    since: Annotated[Moment, told("when it is thought to have begun")]
+    opened_at: Annotated[Moment, told("when it was first suspected")]
+    confirmed_at: Annotated[Moment | None, told("when probes bore it out")]
+    eased_at: Annotated[Moment | None, told("when it was as usual again")]
+    ended_at: Annotated[Moment | None, told("when it closed")]
+    acknowledged_at: Annotated[Moment | None, told("when somebody took it in hand")]
+    unusual_end: Annotated[
+        str | None,
+        told("part, accepted, left or unheard: how it ended other than as usual again"),
+    ]
+    endpoints: Annotated[list[PartDocument], told("those in trouble first")]
+    page: Annotated[str, told("path of its page")]
+
+
+class EventDocument(TypedDict):
+    """A line of an incident's timeline."""
+
+    at: Annotated[Moment, told("when it happened")]
+    kind: Annotated[str, told("what kind of event it is, one word")]
+    text: Annotated[str, told("one sentence for people")]
+
+
+class ConfirmingRunDocument(TypedDict):
+    """A probe that an incident ordered, and what it found."""
+
+    run: Annotated[str, told("its id")]
+    endpoint: Annotated[str, told("an id")]
+    region: Annotated[str, told("from where")]
+    ordered_at: Annotated[Moment, told("when it was ordered")]
+    state: Annotated[str | None, told("of its slot; null: that is no longer kept")]
+    reason: Annotated[str | None, told("why its slot was missed")]
+    outcome: Annotated[str | None, told("null: nothing has come in")]
+    ttft_s: Annotated[float | None, told("time to the first token, s")]
+    output_tokens_per_s: Annotated[float | None, told("output speed, tokens/s")]
+    document: Annotated[str, told("path of the run's document")]
+
+
+class WholeIncidentDocument(IncidentDocument):
+    """An incident with its story and what it stands on."""
+
+    speaks_for: Annotated[list[str], told("what speaks for its class, a sentence each")]
+    speaks_against: Annotated[list[str], told("what speaks against its class, a sentence each")]
+    timeline: Annotated[list[EventDocument], told("in order")]
+    confirming_runs: Annotated[list[ConfirmingRunDocument], told("the probes that it ordered")]
+
+
+class SilenceDocument(TypedDict):
+    """What nobody is told of for a while."""
+
+    silence: Annotated[int, told("its number")]
+    endpoints: Annotated[str, told("a pattern of ids, with `*` and `?`")]
+    region: Annotated[str | None, told("null: of all regions")]
+    starts_at: Annotated[Moment, told("when it begins")]
+    ends_at: Annotated[Moment, told("when it ends")]
+    holds: Annotated[bool, told("whether it holds now")]
+    why: Annotated[str, told("the reason")]
+    by: Annotated[str, told("whose it is; may be empty")]
+
+
+def verdict_document(line: VerdictLine) -> VerdictDocument:
     """Return a verdict with its ratios and their intervals."""
     return {
         "endpoint": line.endpoint,
@@ -36,18 +162,21 @@ def verdict_document(line: VerdictLine) -> Document:
     }
 
 
-def believed_document(believed: Believed | None) -> Document | None:
+def believed_document(believed: Believed | None) -> BelievedDocument | None:
     """Return a verdict as the board tells it."""
     if believed is None:
         return None
     return {
         "verdict": believed.verdict,
         "since": to_rfc3339(believed.since),
-        **{f"{figure}_times": times for figure, times in believed.times.items()},
+        "first_token_times": believed.times[Slowness.FIRST_TOKEN],
+        "output_speed_times": believed.times[Slowness.OUTPUT_SPEED],
+        "end_to_end_times": believed.times[Slowness.END_TO_END],
+        "under_load_times": believed.times[Slowness.UNDER_LOAD],
     }
 
 
-def incident_document(one: Incident) -> Document:
+def incident_document(one: Incident) -> IncidentDocument:
     """Return an incident as lists tell it."""
     return {
         "incident": one.incident_id,
@@ -73,7 +202,7 @@ def incident_document(one: Incident) -> Document:
     }
 
 
-def whole_document(whole: WholeIncident) -> Document:
+def whole_document(whole: WholeIncident) -> WholeIncidentDocument:
     """Return an incident whole."""
     return {
         **incident_document(whole.incident),
@@ -87,7 +216,7 @@ def whole_document(whole: WholeIncident) -> Document:
     }
 
 
-def silence_document(one: Silence, now: datetime) -> Document:
+def silence_document(one: Silence, now: datetime) -> SilenceDocument:
     """Return a silence."""
     return {
         "silence": one.silence_id,
@@ -101,12 +230,7 @@ def silence_document(one: Silence, now: datetime) -> Document:
     }
 
 
-def moment(at: datetime | None) -> str | None:
-    """Return a moment as documents tell it."""
-    return None if at is None else to_rfc3339(at)
-
-
-def _part(part: Part) -> Document:
+def _part(part: Part) -> PartDocument:
     return {
         "endpoint": part.endpoint,
         "trouble": part.trouble,
@@ -116,7 +240,7 @@ def _part(part: Part) -> Document:
     }
 
 
-def _run(run: ConfirmingRun) -> Document:
+def _run(run: ConfirmingRun) -> ConfirmingRunDocument:
     return {
         "run": str(run.run_id),
         "endpoint": run.endpoint,
@@ -131,5 +255,5 @@ def _run(run: ConfirmingRun) -> Document:
     }
 
 
-def _times(ratio: float | None, low: float | None, high: float | None) -> Document | None:
+def _times(ratio: float | None, low: float | None, high: float | None) -> RatioDocument | None:
     return None if ratio is None else {"times": ratio, "low": low, "high": high}

@@ -1,6 +1,7 @@
 """`GET /metrics`, as Prometheus text or OpenMetrics, whichever the scraper prefers."""
 
 from datetime import timedelta
+from typing import Any
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import StreamingResponse
@@ -13,8 +14,18 @@ from aggregator.rows import one_moment
 
 router = APIRouter(tags=["metrics"])
 
+_TEXT: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "Every metric, a line each sample.",
+        "content": {
+            media: {"schema": {"type": "string"}}
+            for media in ("text/plain", "application/openmetrics-text")
+        },
+    }
+}
 
-@router.get("/metrics", response_class=Response)
+
+@router.get("/metrics", response_class=Response, responses=_TEXT)
 def scrape(request: Request, centre: AtCentre) -> Response:
     """Return every metric at this moment; 503 where the store does not answer.
 

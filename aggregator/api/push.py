@@ -10,19 +10,21 @@ import zlib
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any, Literal, NoReturn
 
 import anyio
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import JSONResponse
+from pydantic import Field
+from typing_extensions import TypedDict
 
 from aggregator.admission import Result, Status
 from aggregator.api.body import RETRY_AFTER_S, read_body, too_large
 from aggregator.api.centre import AtCentre, Centre, granted
+from aggregator.api.described import Moment, answered, taken, told
 from aggregator.api.problems import Problem
 from aggregator.ingest import accept
-from aggregator.record import run_schema
+from aggregator.record import RunRecord, run_schema
 from aggregator.regions import Grant, Scope
 from pacewatch import log
 from pacewatch.words.slot import to_rfc3339
@@ -77,12 +79,55 @@ class SchemaResponse(JSONResponse):
     media_type = "application/schema+json"
 
 
+class BatchDocument(TypedDict):
+    """Finished runs of a region."""
+
+    runs: Annotated[
+        list[RunRecord], Field(max_length=MAX_RUNS, description="as /schema/run.json says")
+    ]
+
+
+class ResultDocument(TypedDict):
+    """What became of a pushed record."""
+
+    run: Annotated[str | None, told("the run's id as it was written; null: it was no text")]
+    execution: Annotated[str | None, told("the execution's id as it was written")]
+    status: Annotated[str, told("stored, held, duplicate, refused or aside")]
+    reason: Annotated[str | None, told("why it was refused or put aside, one sentence")]
+
+
+class TakenDocument(TypedDict):
+    """What became of a batch."""
+
+    results: Annotated[list[ResultDocument], told("in the order of the records")]
+    now: Annotated[Moment, told("the centre's clock")]
+
+
+RunSchemaDocument = TypedDict(
+    "RunSchemaDocument",
+    {
+        "$schema": Annotated[str, told("the dialect")],
+        "$defs": Annotated[dict[str, Any], told("the record's parts, by name")],
+        "title": Annotated[str, told("what it is of")],
+        "description": Annotated[str, told("likewise")],
+        "type": Annotated[Literal["object"], told("of the record")],
+        "properties": Annotated[dict[str, Any], told("the record's members, by name")],
+        "required": Annotated[list[str], told("members that no record is without")],
+    },
+)
+"""The JSON Schema of the run record."""
+
+
 def router() -> APIRouter:
     """Return the routes of ingest, with a gate of their own."""
     made = APIRouter(tags=["ingest"])
     gate = Gate()
 
-    @made.post("/v1/runs", openapi_extra=_BODY)
+    @made.post(
+        "/v1/runs",
+        openapi_extra=taken(BatchDocument, says=_BOUNDS),
+        responses=answered(TakenDocument),
+    )
     async def push_runs(
         request: Request,
         centre: AtCentre,
@@ -98,7 +143,11 @@ def router() -> APIRouter:
             )
         return JSONResponse(answer)
 
-    @made.get("/schema/run.json", response_class=SchemaResponse)
+    @made.get(
+        "/schema/run.json",
+        response_class=SchemaResponse,
+        responses=answered(RunSchemaDocument, media=SchemaResponse.media_type),
+    )
     async def schema() -> JSONResponse:
         """Return the JSON Schema of the run record."""
         return SchemaResponse(run_schema())
@@ -106,7 +155,7 @@ def router() -> APIRouter:
     return made
 
 
-def take(centre: Centre, region: str, body: bytes, encoding: str) -> dict[str, Any]:
+def take(centre: Centre, region: str, body: bytes, encoding: str) -> TakenDocument:
     """Unpack, parse and store a batch; return the answer. Raises Problem for what is no batch."""
     records = parse(unpack(body, encoding))
     now = centre.clock()
@@ -119,8 +168,17 @@ def take(centre: Centre, region: str, body: bytes, encoding: str) -> dict[str, A
     )
     _tell(region, results)
     return {
-        "results": [asdict(result) for result in results],
+        "results": [_result(result) for result in results],
         "now": to_rfc3339(now),
+    }
+
+
+def _result(found: Result) -> ResultDocument:
+    return {
+        "run": found.run,
+        "execution": found.execution,
+        "status": str(found.status),
+        "reason": found.reason,
     }
 
 
@@ -178,19 +236,7 @@ def _tell(region: str, results: list[Result]) -> None:
             )
 
 
-_BODY = {
-    "requestBody": {
-        "required": True,
-        "description": f"At most {MAX_RUNS} runs and {MAX_BATCH_BYTES} bytes, unpacked; "
-        "gzip is allowed. A run is as /schema/run.json says.",
-        "content": {
-            "application/json": {
-                "schema": {
-                    "type": "object",
-                    "required": ["runs"],
-                    "properties": {"runs": {"type": "array", "maxItems": MAX_RUNS}},
-                }
-            }
-        },
-    }
-}
+_BOUNDS = (
+    f"At most {MAX_RUNS} runs and {MAX_BATCH_BYTES} bytes, unpacked; gzip is allowed. "
+    "A run is as /schema/run.json says."
+)

@@ -8,16 +8,20 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.responses import JSONResponse
 
 from aggregator.api.centre import AtCentre
+from aggregator.api.described import UNCHANGED, answered
 from aggregator.api.documents import (
+    BoardDocument,
+    DaysDocument,
+    SeriesPageDocument,
     board_document,
     days_document,
     series_document,
-    status_document,
 )
 from aggregator.api.filters import Asked, Word
 from aggregator.api.problems import Problem
-from aggregator.api.run_document import run_document
-from aggregator.api.tagged import UNCHANGED, tagged
+from aggregator.api.run_document import RunDocument, run_document
+from aggregator.api.status_document import StatusDocument, status_document
+from aggregator.api.tagged import tagged
 from aggregator.board import MOST_ENDPOINTS, Part, read_board
 from aggregator.days import read_days
 from aggregator.rows import one_moment
@@ -28,7 +32,7 @@ from aggregator.status import read_status
 router = APIRouter(prefix="/api", tags=["read"])
 
 
-@router.get("/board", response_class=JSONResponse, responses=UNCHANGED)
+@router.get("/board", response_class=JSONResponse, responses=UNCHANGED | answered(BoardDocument))
 def board(
     request: Request,
     centre: AtCentre,
@@ -48,7 +52,9 @@ def board(
     return tagged(request, board_document(found))
 
 
-@router.get("/series", response_class=JSONResponse, responses=UNCHANGED)
+@router.get(
+    "/series", response_class=JSONResponse, responses=UNCHANGED | answered(SeriesPageDocument)
+)
 def series(
     request: Request,
     centre: AtCentre,
@@ -69,7 +75,9 @@ def series(
     return tagged(request, series_document(found))
 
 
-@router.get("/series/{id}/days", response_class=JSONResponse, responses=UNCHANGED)
+@router.get(
+    "/series/{id}/days", response_class=JSONResponse, responses=UNCHANGED | answered(DaysDocument)
+)
 def days(
     request: Request,
     centre: AtCentre,
@@ -92,7 +100,7 @@ def days(
     return tagged(request, days_document(id, load, found, now))
 
 
-@router.get("/status", response_class=JSONResponse, responses=UNCHANGED)
+@router.get("/status", response_class=JSONResponse, responses=UNCHANGED | answered(StatusDocument))
 def status(request: Request, centre: AtCentre) -> Response:
     """Return how the fleet itself stands: regions, dispatch, endpoints that fail now."""
     with one_moment(centre.pool) as connection:
@@ -100,7 +108,7 @@ def status(request: Request, centre: AtCentre) -> Response:
     return tagged(request, status_document(found))
 
 
-@router.get("/runs/{id}", response_class=JSONResponse, responses=UNCHANGED)
+@router.get("/runs/{id}", response_class=JSONResponse, responses=UNCHANGED | answered(RunDocument))
 def run(request: Request, id: UUID, centre: AtCentre) -> Response:
     """Return one run whole: its slot, the execution that counts, each request with its figures.
 

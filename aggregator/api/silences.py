@@ -6,13 +6,15 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
+from typing_extensions import TypedDict
 
 from aggregator import silences
-from aggregator.api.body import SAYS, Author, body_of, described_by, told_as
+from aggregator.api.body import SAYS, Author, body_of, told_as
 from aggregator.api.centre import AtCentre, InTransaction, granted
-from aggregator.api.judgement_documents import silence_document
+from aggregator.api.described import UNCHANGED, Moment, answered, taken, told
+from aggregator.api.judgement_documents import SilenceDocument, silence_document
 from aggregator.api.problems import Problem
-from aggregator.api.tagged import UNCHANGED, tagged
+from aggregator.api.tagged import tagged
 from aggregator.regions import Grant, Scope
 from aggregator.rows import is_simulated, one_moment, read_store
 from pacewatch.words.slot import to_rfc3339
@@ -28,7 +30,7 @@ Admin = Annotated[Grant, Depends(granted(Scope.ADMIN))]
 class AskedSilence(BaseModel):
     """A silence that is asked for; it begins at once."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
     endpoints: Annotated[
         str,
@@ -43,16 +45,26 @@ class AskedSilence(BaseModel):
         Field(ge=1, le=LONGEST_S),
         told_as("is no time that a silence may last (allowed: 1 second to 366 days)"),
     ]
-    """How long from now on, seconds."""
+    """How long from now on, s."""
     why: Annotated[
         str,
         Field(max_length=500, pattern=SAYS),
         told_as("is no reason (allowed: one line of at most 500 characters that is not blank)"),
     ]
+    """The reason, one line."""
     by: Author = ""
+    """Whose it is."""
 
 
-@router.get("", response_class=JSONResponse, responses=UNCHANGED)
+class SilencesDocument(TypedDict):
+    """Silences."""
+
+    at: Annotated[Moment, told("the moment of the answer")]
+    simulated: Annotated[bool, told("whether a simulator plays the providers")]
+    silences: Annotated[list[SilenceDocument], told("the latest first")]
+
+
+@router.get("", response_class=JSONResponse, responses=UNCHANGED | answered(SilencesDocument))
 def list_silences(
     request: Request,
     centre: AtCentre,
@@ -67,7 +79,7 @@ def list_silences(
     with one_moment(centre.pool) as connection:
         store = read_store(connection)
         found = silences.read_silences(connection, now, ended=ended)
-    document = {
+    document: SilencesDocument = {
         "at": to_rfc3339(now),
         "simulated": is_simulated(store, centre.fleet),
         "silences": [silence_document(one, now) for one in found],
@@ -79,7 +91,8 @@ def list_silences(
     "",
     response_class=JSONResponse,
     status_code=201,
-    openapi_extra=described_by(AskedSilence),
+    openapi_extra=taken(AskedSilence),
+    responses=answered(SilenceDocument, 201),
 )
 def make_silence(
     _grant: Admin,
@@ -107,7 +120,7 @@ def make_silence(
     return JSONResponse(silence_document(made, now), 201)
 
 
-@router.delete("/{id}", response_class=JSONResponse)
+@router.delete("/{id}", response_class=JSONResponse, responses=answered(SilenceDocument))
 def end_silence(
     id: Annotated[int, Path(ge=1, le=2**62)],
     _grant: Admin,

@@ -1,23 +1,19 @@
 """Answers that say what they are a version of, so that an unchanged one is not sent again."""
 
 import hashlib
-from typing import Any
+from collections.abc import Mapping
 
 from fastapi import Request, Response
 from pydantic_core import to_json
 
-UNCHANGED: dict[int | str, dict[str, Any]] = {
-    304: {"description": "Nothing has changed since the answer of that ETag."}
-}
-"""What an API description adds to a route that answers so."""
 
-
-def tagged(request: Request, document: dict[str, Any]) -> Response:
+def tagged(request: Request, document: Mapping[str, object]) -> Response:
     """Return the document as JSON, what is no number as null, with a tag of all its members but the
     moment `at`, where it has one; 304 to who has it, or asks with `*` whether there is any.
     """
-    at = document.pop("at", None)
-    text = to_json(document, inf_nan_mode="null")
+    told = dict(document)
+    at = told.pop("at", None)
+    text = to_json(told, inf_nan_mode="null")
     tag = f'W/"{hashlib.sha256(text).hexdigest()[:32]}"'
     headers = {"ETag": tag, "Cache-Control": "no-cache"}
     had = request.headers.get("if-none-match", "")

@@ -4,11 +4,13 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import JSONResponse
+from typing_extensions import TypedDict
 
 from aggregator.api.centre import AtCentre
+from aggregator.api.described import UNCHANGED, Moment, answered, told
 from aggregator.api.filters import Names, Word
-from aggregator.api.judgement_documents import verdict_document
-from aggregator.api.tagged import UNCHANGED, tagged
+from aggregator.api.judgement_documents import VerdictDocument, verdict_document
+from aggregator.api.tagged import tagged
 from aggregator.rows import is_simulated, one_moment, read_store
 from aggregator.verdict_views import VerdictsAsked, read_verdicts
 from pacewatch.words.slot import to_rfc3339
@@ -17,7 +19,18 @@ from pacewatch.words.verdict import Verdict
 router = APIRouter(prefix="/api", tags=["read"])
 
 
-@router.get("/verdicts", response_class=JSONResponse, responses=UNCHANGED)
+class VerdictsDocument(TypedDict):
+    """A page of verdicts."""
+
+    at: Annotated[Moment, told("the moment of the answer")]
+    simulated: Annotated[bool, told("whether a simulator plays the providers")]
+    verdicts: Annotated[list[VerdictDocument], told("by endpoint and region")]
+    next: Annotated[str | None, told("for `after`; null: the last page")]
+
+
+@router.get(
+    "/verdicts", response_class=JSONResponse, responses=UNCHANGED | answered(VerdictsDocument)
+)
 def verdicts(  # noqa: PLR0913 - the filters
     request: Request,
     centre: AtCentre,
@@ -50,7 +63,7 @@ def verdicts(  # noqa: PLR0913 - the filters
         store = read_store(connection)
         found = read_verdicts(connection, asked)
     page = found[:limit]
-    document = {
+    document: VerdictsDocument = {
         "at": to_rfc3339(centre.clock()),
         "simulated": is_simulated(store, centre.fleet),
         "verdicts": [verdict_document(line) for line in page],

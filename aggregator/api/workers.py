@@ -9,8 +9,9 @@ from psycopg.types.json import Jsonb
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from aggregator import fleet_sync, slots
-from aggregator.api.body import body_of, described_by
+from aggregator.api.body import body_of
 from aggregator.api.centre import AtCentre, Centre, InTransaction, granted
+from aggregator.api.described import taken
 from aggregator.api.problems import Problem
 from aggregator.db import Connection, queries
 from aggregator.regions import Grant, Scope
@@ -33,24 +34,31 @@ Name = Annotated[str, Field(pattern=r"^[\x21-\x7e]{1,100}$")]
 class RateLimit(BaseModel):
     """What is left of a rate limit, as a provider told the worker."""
 
-    model_config = ConfigDict(extra="ignore", allow_inf_nan=False)
+    model_config = ConfigDict(extra="ignore", allow_inf_nan=False, use_attribute_docstrings=True)
 
     provider: Name
+    """The provider's word in ids."""
     key: Annotated[str, Field(pattern=r"^[A-Za-z0-9_]{0,200}$")]
     """The variable that the key stands in; empty where there is none."""
     unit: Literal["requests", "tokens"]
+    """What the limit is of."""
     left_ratio: Annotated[float, Field(ge=0, le=1)]
+    """What is left of the whole."""
 
 
 class Heartbeat(BaseModel):
     """What a worker tells of itself."""
 
-    model_config = ConfigDict(extra="ignore", allow_inf_nan=False)
+    model_config = ConfigDict(extra="ignore", allow_inf_nan=False, use_attribute_docstrings=True)
 
     worker: Name
+    """Its id."""
     region: Name
+    """Where it stands: the token's."""
     version: Name
+    """Of Pacewatch."""
     catalog: Name
+    """Hash of its catalog."""
     in_hand: Annotated[list[UUID], Field(max_length=MOST_RUNS)]
     """Runs received, running, or in the outbox."""
     outbox_full: Annotated[list[UUID], Field(max_length=MOST_RUNS)] = []
@@ -58,17 +66,23 @@ class Heartbeat(BaseModel):
     journal_runs: Annotated[int, Field(ge=0, le=2**31 - 1)] = 0
     """Runs that the worker's journal remembers."""
     outbox_runs: Annotated[int, Field(ge=0, le=2**31 - 1)]
+    """Runs that are not pushed yet."""
     budget_left_usd: float | None = None
+    """Of its day's cap, US$; null: it has none."""
     rate_limits: Annotated[list[RateLimit], Field(max_length=MOST_RATE_LIMITS)] = []
+    """By provider, key and unit."""
     clock: AwareDatetime
     """The worker's raw wall clock."""
     calibration: (
         Annotated[dict[str, float | str | None], Field(max_length=MOST_CALIBRATION_FIELDS)] | None
     ) = None
+    """What its own calibration found, in its own words; null: none yet."""
 
 
 class HeartbeatAnswer(BaseModel):
     """What the centre answers."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
 
     now: str
     """The centre's clock, from which the worker learns its offset."""
@@ -85,12 +99,16 @@ class HeartbeatAnswer(BaseModel):
 class AskedRun(BaseModel):
     """A run that a person asks for."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
     endpoint: Annotated[str, Field(max_length=300)]
+    """The id of one that is probed."""
     region: Name
+    """One that probes it."""
     workload: Annotated[str, Field(max_length=64)]
+    """Any that the centre knows."""
     load: Load = Load.SINGLE
+    """Whether one request is made, or several at once."""
     key: Annotated[str, Field(pattern=r"^[A-Za-z0-9._:-]{1,100}$")]
     """Of the caller's own making: the same key asks for the same run."""
 
@@ -98,14 +116,21 @@ class AskedRun(BaseModel):
 class PlannedRun(BaseModel):
     """The slot that will be, or was, run for it."""
 
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
     run: UUID
+    """The id under which its record will be found."""
     slot_at: str
+    """For when it is planned: RFC 3339, UTC."""
     valid_until: str
+    """Until when a worker may begin: RFC 3339, UTC."""
     state: str
+    """planned, sent, run or missed."""
     reason: str | None
+    """Why it was missed."""
 
 
-@router.post("/v1/workers", openapi_extra=described_by(Heartbeat))
+@router.post("/v1/workers", openapi_extra=taken(Heartbeat))
 def take_heartbeat(
     grant: Annotated[Grant, Depends(granted(Scope.REGION))],
     told: Annotated[Heartbeat, Depends(body_of(Heartbeat, MOST_BYTES))],
@@ -159,7 +184,7 @@ def _decline(connection: Connection, told: Heartbeat, *, simulated: bool) -> Non
 
 @router.post(
     "/v1/slots",
-    openapi_extra=described_by(AskedRun),
+    openapi_extra=taken(AskedRun),
     status_code=201,
     responses={200: {"model": PlannedRun, "description": "The key was used for it before."}},
 )

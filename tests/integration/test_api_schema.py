@@ -11,12 +11,13 @@ from hypothesis import HealthCheck, Phase, given, settings
 from schemathesis import GenerationMode
 from schemathesis.specs.openapi.checks import negative_data_rejection
 from support.boards import board_fleet, filled_pool
+from support.described import closed
 from support.records import NOON
 from support.servers import fresh_database
 
 from aggregator.api.app import create_app
 
-DESCRIBED = create_app(None, board_fleet()).openapi()
+DESCRIBED = closed(create_app(None, board_fleet()).openapi())
 SCHEMA = schemathesis.openapi.from_dict(DESCRIBED)
 ASKED = [
     (method.upper(), path, mode)
