@@ -42,7 +42,14 @@ class Parcel:
     """failure, warning, or success, which closes what the others opened."""
     key: str | None
     """What the service may know the incident by."""
+    message_key: str | None
+    """What it may know the message by, however often that is sent."""
     proxy_url: str | None
+
+
+def may_have_come(why: str) -> bool:
+    """Tell whether a message may have been taken though this is why it was not."""
+    return why.startswith(("no answer in", "it broke off", "what would send it ended"))
 
 
 class NoAnswerError(Exception):

@@ -37,6 +37,11 @@ OPENING_KEYS: dict[str, str] = {"opsgenie": "alias"}
 IN_CLEAR = frozenset({"form", "goalert", "json", "opsimate", "xml"})
 """Schemes whose messages go out without TLS."""
 
+HEADED = frozenset({"form", "forms", "json", "jsons", "xml", "xmls"})
+"""Schemes of webhooks: they are told the message's key in the header KEY_HEADER."""
+
+KEY_HEADER = "Idempotency-Key"
+
 _REASONS: tuple[tuple[str, str], ...] = (
     (r"CERTIFICATE_VERIFY_FAILED", "its certificate is not trusted"),
     (r"SSLError|SSL:|TLS", "TLS failed"),
@@ -100,13 +105,13 @@ def _say(answers: TextIO, said: dict[str, Any]) -> None:
 def answer(question: dict[str, Any], lines: list[str]) -> dict[str, Any]:
     """Return what came of a question: `fault` of its address, or `taken` and why not.
 
-    It has `url`; to send, also `title`, `body`, `type`, `key` and `proxy_url`.
+    It has `url`; to send, also `title`, `body`, `type`, `key`, `message_key` and `proxy_url`.
     """
     parts = parts_of(question["url"])
     if isinstance(parts, str):
         return {"fault": parts}
     scheme = str(parts["schema"])
-    service = service_of(parts, question.get("key"))
+    service = service_of(parts, question.get("key"), question.get("message_key"))
     if service is None:
         return {"fault": f"{_name(scheme)} does not know it: a part is missing or wrong"}
     known = {
@@ -134,8 +139,10 @@ def parts_of(url: str) -> dict[str, Any] | str:
     return parts or "no service has an address of that form"
 
 
-def service_of(parts: dict[str, Any], key: str | None) -> Any:
-    """Return the service, told by which key it knows the incident; None where it cannot be."""
+def service_of(parts: dict[str, Any], key: str | None, message_key: str | None = None) -> Any:
+    """Return the service, told by which keys it knows the incident and the message; None where it
+    cannot be.
+    """
     import apprise
 
     asset = apprise.AppriseAsset(
@@ -146,6 +153,8 @@ def service_of(parts: dict[str, Any], key: str | None) -> Any:
     if key is not None and named is not None:
         ours = {named: key} | ({"action": "map"} if scheme in STABLE_KEYS else {})
         parts = parts | {name: parts.get(name) or value for name, value in ours.items()}
+    if message_key is not None and scheme in HEADED:
+        parts = parts | {"headers": {KEY_HEADER: message_key} | parts["headers"]}
     return apprise.Apprise.instantiate(parts, asset=asset)
 
 

@@ -1,7 +1,9 @@
 """Sends the notices that are due, each noted as sent in the transaction that holds its row.
 
 A notice is told at least once: a process that is killed after a service took the message and before
-the commit leaves it to be sent again, to services that know it by a key as the same one.
+the commit leaves it to be sent again. That it began to send was committed before, so the message
+says then that it may be a repetition; it has the same key as the one before, by which services that
+know keys drop it.
 """
 
 import logging
@@ -14,7 +16,7 @@ from typing import Any
 from aggregator.db import Connection, Pool, queries, translated
 from aggregator.incident_views import Incident, read_these
 from aggregator.notify.book import read_told
-from aggregator.notify.courier import Courier, Parcel
+from aggregator.notify.courier import Courier, Parcel, may_have_come
 from aggregator.notify.decide import known_grade
 from aggregator.notify.grade import Grade, Kind, grade_of, key_of
 from aggregator.notify.text import Message, message_of
@@ -35,6 +37,14 @@ GIVEN_UP_AFTER = timedelta(hours=24)
 
 TICK_S = 20.0
 """A tick claims no further notice after so long, seconds; the next goes on."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Keys:
+    """What a service may know a message by, the same however often it is sent."""
+
+    incident: str
+    message: str
 
 
 @dataclass(slots=True)
@@ -65,13 +75,14 @@ def send_due(pool: Pool, means: Means) -> Sent:
         means.courier.start()  # while no row is held
     end = time.monotonic() + TICK_S
     while (asked := sorted(channels.keys() - done.failed.keys())) and time.monotonic() < end:
-        with translated(), pool.connection() as connection, connection.transaction():
-            row = connection.execute(
-                queries("notify")["claim_notice"], {"now": means.clock(), "channels": asked}
-            ).fetchone()
+        with translated(), pool.connection() as connection:
+            row = _begin(connection, asked, means.clock())
             if row is None:
                 return done
-            why = _send(connection, row, channels[row["channel"]], means)
+            with connection.transaction():
+                if not _holds(connection, row):
+                    continue
+                why = _send(connection, row, channels[row["channel"]], means)
         if why is None:
             done.sent += 1
         else:
@@ -85,6 +96,20 @@ def _has_due(pool: Pool, channels: list[str], now: datetime) -> bool:
             queries("notify")["has_due"], {"now": now, "channels": channels}
         ).fetchone()
     return row is not None and bool(row["due"])
+
+
+def _begin(connection: Connection, channels: list[str], now: datetime) -> dict[str, Any] | None:
+    """Note, and commit, that the next notice is being sent; None where none is due."""
+    with connection.transaction():
+        return connection.execute(
+            queries("notify")["claim_notice"], {"now": now, "channels": channels}
+        ).fetchone()
+
+
+def _holds(connection: Connection, row: Mapping[str, Any]) -> bool:
+    """Hold the notice to the end of the transaction; False where it is not ours any more."""
+    ours = {"notice": row["notice_id"], "sending_at": row["sending_at"]}
+    return connection.execute(queries("notify")["hold_notice"], ours).fetchone() is not None
 
 
 def _send(
@@ -103,8 +128,10 @@ def _send(
         made_at=row["made_at"],
         ended_as=_other_end(connection, incident) if kind is Kind.CLOSED else None,
         board_url=board_url(means.fleet, means.environment),
+        repeats=row["repeats"],
     )
-    why = bring(means, channel, message, type_of(incident, kind), key_of(incident))
+    keys = Keys(incident=key_of(incident), message=f"{key_of(incident)}-{row['notice_id']}")
+    why = bring(means, channel, message, type_of(incident, kind), keys)
     if why is None:
         _note_sent(connection, row, before | grade_of(incident), means.clock())
     else:
@@ -120,7 +147,7 @@ def _other_end(connection: Connection, incident: Incident) -> str | None:
 
 
 def bring(
-    means: Means, channel: Channel, message: Message, type_: str, key: str | None
+    means: Means, channel: Channel, message: Message, type_: str, keys: Keys | None
 ) -> str | None:
     """Send a message to a channel; return why it was not taken, without its address."""
     try:
@@ -135,7 +162,8 @@ def bring(
             title=message.title,
             body=message.body,
             type=type_,
-            key=key,
+            key=None if keys is None else keys.incident,
+            message_key=None if keys is None else keys.message,
             proxy_url=channel.proxy_url,
         )
     )
@@ -159,7 +187,8 @@ def _note_sent(connection: Connection, row: Mapping[str, Any], grade: Grade, now
         queries("notify")["note_sent"],
         {"notice": row["notice_id"], "grade": int(grade), "now": now},
     )
-    _note_event(connection, row, f"told {row['channel']}: {row['kind']}", now)
+    again = ", perhaps for the second time" if row["repeats"] else ""
+    _note_event(connection, row, f"told {row['channel']}: {row['kind']}{again}", now)
     log.event(
         logger,
         "notice.sent",
@@ -180,6 +209,7 @@ def _note_failed(connection: Connection, row: Mapping[str, Any], why: str, now: 
             "due_at": now + pause_after(tries),
             "error": why,
             "given_up_at": now if given_up else None,
+            "unsure": may_have_come(why),
         },
     )
     if given_up:

@@ -15,6 +15,10 @@ MOST_ENDPOINTS = 8
 LATE = timedelta(minutes=10)
 """A message that waited longer says so."""
 
+_REPEATS = (
+    "Perhaps told already: we were cut off while we told it, and do not know whether it came."
+)
+
 _NOTHING_NEW = Grade(0)
 
 _PLAIN: dict[Trouble, str] = {
@@ -59,14 +63,16 @@ def message_of(  # noqa: PLR0913 - what is told, when, and from where
     made_at: datetime | None = None,
     ended_as: str | None = None,
     board_url: str | None = None,
+    repeats: bool = False,
 ) -> Message:
     """Return the message.
 
     `news` is what is worse than was told, `made_at` when the message was due, `ended_as` how it
-    ended where it is not as usual again.
+    ended where it is not as usual again; it `repeats` what may have been told already.
     """
     lines = [
         *_news(kind, news),
+        *([_REPEATS] if repeats else []),
         *_now(incident, kind, now),
         f"Class: {incident.blame}: {BLAME_MEANINGS[incident.blame]}",
         *_parts(incident, kind, now),

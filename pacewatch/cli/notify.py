@@ -119,7 +119,7 @@ def _fleet(only: str | None = None) -> "Fleet":
 
 def _try(one: "Looked", means: "Means") -> str | None:
     """Send the test; return why it was not taken. What it opens is closed again."""
-    from aggregator.notify.send import board_url, bring
+    from aggregator.notify.send import Keys, board_url, bring
     from aggregator.notify.text import trial_message
 
     if one.fault is not None:
@@ -127,9 +127,11 @@ def _try(one: "Looked", means: "Means") -> str | None:
     key = f"pacewatch-test-{one.channel.name}-{means.clock().timestamp():.0f}"
     url = board_url(means.fleet, means.environment)
     message = trial_message(one.channel.name, simulated=means.fleet.simulated, board_url=url)
-    why = bring(means, one.channel, message, "warning", key)
+    keys = Keys(incident=key, message=f"{key}-opened")
+    why = bring(means, one.channel, message, "warning", keys)
     if why is None and one.closes:
-        why = bring(means, one.channel, message, "success", key)
+        keys = Keys(incident=key, message=f"{key}-closed")
+        why = bring(means, one.channel, message, "success", keys)
     return why
 
 

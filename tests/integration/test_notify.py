@@ -16,6 +16,7 @@ from support.receiving import receiving
 from support.stack import free_port
 from support.tls import Authority
 
+from aggregator.db import queries
 from aggregator.incident_rows import Incidents
 from aggregator.notify.book import book
 from aggregator.notify.courier import Courier
@@ -213,6 +214,13 @@ def test_what_hangs_is_left_after_a_bounded_time(pool):
             assert desk.tell().failed == {"ops": "no answer in 1 s"}
         finally:
             done.set()
+        receiver.before_answer = lambda: None
+        desk.do("update notice set sending_at = sending_at - interval '2 seconds'")
+        assert desk.tell(NOON + MINUTE).sent == 1
+
+    first, second = receiver.got
+    assert "Perhaps told already" not in first["message"]
+    assert "Perhaps told already" in second["message"]
 
 
 def test_a_redirect_is_not_followed(pool, courier):
@@ -278,7 +286,9 @@ with open_pool(sys.argv[1]) as pool:
 """
 
 
-def test_a_worker_killed_between_the_answer_and_its_note_loses_nothing(pool, courier, database_url):
+def test_a_worker_killed_between_the_answer_and_its_note_tells_again_as_such_under_the_same_key(
+    pool, courier, database_url
+):
     done = threading.Event()
     with receiving() as receiver:
         desk = Desk(pool, courier, OPS_URL=url_of(receiver))
@@ -298,8 +308,47 @@ def test_a_worker_killed_between_the_answer_and_its_note_loses_nothing(pool, cou
 
         assert desk.tell().sent == 0
 
-    assert len(receiver.got) == 2, "once more than it was taken, and never less"
-    assert desk.notices()[0]["sent_at"] is not None
+    first, second = receiver.got
+    assert "Perhaps told already" not in first["message"]
+    assert "Perhaps told already" in second["message"]
+    assert receiver.keys[0].startswith("pacewatch-")
+    assert receiver.keys[0] == receiver.keys[1]
+    assert desk.timeline() == ["told ops: opened, perhaps for the second time"]
+    (notice,) = desk.notices()
+    assert (notice["sent_at"] is not None, notice["sending_at"]) == (True, None)
+
+
+def test_what_a_service_refused_is_told_later_as_if_for_the_first_time(pool, courier):
+    with receiving() as receiver:
+        receiver.status = 503
+        desk = Desk(pool, courier, OPS_URL=url_of(receiver))
+        desk.open()
+        assert desk.tell().failed == {"ops": "it answered 503"}
+        receiver.status = 200
+        assert desk.tell(NOON + MINUTE).sent == 1
+        desk.close(NOON + HOUR)
+        desk.tell(NOON + HOUR)
+
+    assert not any("Perhaps told already" in one["message"] for one in receiver.got)
+    assert receiver.keys[0] == receiver.keys[1] != receiver.keys[2]
+
+
+def test_a_notice_that_another_worker_has_taken_over_is_left_to_it(pool, courier):
+    with receiving() as receiver:
+        desk = Desk(pool, courier, OPS_URL=url_of(receiver))
+        desk.open()
+        book(pool, desk.fleet, NOON)
+        claimed = {"now": NOON, "channels": ["ops"]}
+        with pool.connection() as connection:  # it pauses before it holds the row
+            row = connection.execute(queries("notify")["claim_notice"], claimed).fetchone()
+        assert desk.tell().sent == 0
+        desk.do("update notice set sending_at = sending_at - interval '3 seconds'")
+        assert desk.tell().sent == 1
+        held = {"notice": row["notice_id"], "sending_at": row["sending_at"]}
+        with pool.connection() as connection:
+            assert connection.execute(queries("notify")["hold_notice"], held).fetchone() is None
+
+    assert len(receiver.got) == 1
 
 
 def test_a_silence_holds_back_and_lets_out_what_lasts(pool, courier):

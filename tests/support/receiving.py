@@ -14,6 +14,8 @@ class Receiver:
 
     def __init__(self) -> None:
         self.got: list[dict] = []
+        self.keys: list[str | None] = []
+        """The messages' own keys, as their headers tell them."""
         self.status = 200
         self.before_answer: Callable[[], object] = lambda: None
         """Called when a message has come and no answer has gone out."""
@@ -34,6 +36,7 @@ def receiving(port: int = 0, *, certificate: Path | None = None) -> Iterator[Rec
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            receiver.keys.append(self.headers["Idempotency-Key"])
             receiver.got.append(body)
             receiver.came.set()
             receiver.before_answer()

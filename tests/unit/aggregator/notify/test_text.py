@@ -92,6 +92,7 @@ MESSAGES = {
         Kind.CLOSED,
         {"ended_as": "its level is the usual one now"},
     ),
+    "opened_perhaps_told_already": (make_incident(), Kind.OPENED, {"repeats": True}),
     "reminder": (make_incident(since=NOON - 5 * HOUR), Kind.REMINDER, {}),
     "closed": (
         make_incident(
