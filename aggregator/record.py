@@ -4,15 +4,12 @@ The worker's side of the same wire is `pacewatch.words.wire.encode_run`; `aggreg
 a Run of it.
 """
 
-import json
-from datetime import UTC, datetime
 from functools import cache
 from typing import Annotated, Any, Self
 from uuid import UUID
 
 from pydantic import (
     AfterValidator,
-    AwareDatetime,
     BaseModel,
     ConfigDict,
     Field,
@@ -20,6 +17,20 @@ from pydantic import (
     model_validator,
 )
 
+from aggregator.record_values import (
+    MAX_TOKENS,
+    AnySeconds,
+    Count,
+    Large,
+    Micros,
+    Moment,
+    Name,
+    Phrase,
+    Seconds,
+    Switch,
+    Word,
+    tellable,
+)
 from pacewatch.words.flag import CENTRE_FLAGS, Flag
 from pacewatch.words.outcome import Decline, Outcome
 from pacewatch.words.slot import Load
@@ -30,87 +41,57 @@ from pacewatch.words.wire import VERSION
 
 MAX_REQUESTS = 100
 MAX_CHUNKS = 100_000
-MAX_TOKENS = 10_000_000
-MAX_AS_TOLD = 8_000
-"""Characters of JSON that the provider's own timings may take."""
-LONGEST_US = 86_400 * 1_000_000
-"""No time of a request is longer than a day, microseconds."""
-
-
-def _storable(text: str) -> str:
-    if "\0" in text:
-        raise ValueError("holds a NUL character")
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        raise ValueError("holds half a surrogate pair") from error
-    return text
-
-
-def _in_utc(moment: datetime) -> datetime:
-    try:
-        return moment.astimezone(UTC)
-    except OverflowError as error:
-        raise ValueError("is beyond the calendar") from error
-
-
-def _as_told(told: dict[str, JsonValue]) -> dict[str, JsonValue]:
-    try:
-        text = json.dumps(told, allow_nan=False, ensure_ascii=False)
-        text.encode()
-    except ValueError as error:
-        raise ValueError("holds what cannot be told on: infinity, or half a character") from error
-    if len(text) > MAX_AS_TOLD:
-        raise ValueError(f"takes more than {MAX_AS_TOLD} characters")
-    return told
-
-
-Micros = Annotated[int, Field(strict=True, ge=0, le=LONGEST_US)]
-Count = Annotated[int, Field(strict=True, ge=0, le=MAX_TOKENS)]
-Large = Annotated[int, Field(strict=True, ge=0, le=2**53)]
-Seconds = Annotated[float, Field(strict=True, ge=0, le=1e9, allow_inf_nan=False)]
-AnySeconds = Annotated[float, Field(strict=True, ge=-1e9, le=1e12, allow_inf_nan=False)]
-Switch = Annotated[bool, Field(strict=True)]
-Word = Annotated[str, Field(max_length=100), AfterValidator(_storable)]
-Phrase = Annotated[str, Field(max_length=500), AfterValidator(_storable)]
-Name = Annotated[str, Field(min_length=1, max_length=300), AfterValidator(_storable)]
-Moment = Annotated[AwareDatetime, AfterValidator(_in_utc)]
 
 
 class Part(BaseModel):
     """A part of the record; unknown fields are ignored."""
 
-    model_config = ConfigDict(extra="ignore", frozen=True)
+    model_config = ConfigDict(extra="ignore", frozen=True, use_attribute_docstrings=True)
 
 
 class FaultPart(Part):
     """What a provider said of its own failure."""
 
     status: Annotated[int, Field(strict=True, ge=100, le=999)] | None = None
+    """Of HTTP."""
     type: Phrase | None = None
+    """The provider's own word."""
     retry_after_s: Seconds | None = None
+    """How long to wait, s."""
 
 
 class ConnectionPart(Part):
     """How the connection came about."""
 
     reused: Switch = False
+    """Whether it had served another request."""
     dns_us: Micros | None = None
+    """Time to resolve the host's name, us."""
     connect_us: Micros | None = None
+    """Time to connect, us."""
     tls_us: Micros | None = None
+    """Time of the TLS handshake, us."""
     via_proxy: Switch = False
+    """Whether an egress proxy stood between."""
     http: Word | None = None
+    """The version spoken, as `1.1`."""
     rtt_us: tuple[Micros | None, Micros | None] = (None, None)
+    """The kernel's smoothed round-trip time before the request and after the answer, us."""
     retransmits: Count | None = None
+    """Segments sent again over the connection's life."""
 
 
 class ChunksPart(Part):
     """Token-bearing chunks in the order of their arrival, as columns of one length."""
 
     at_us: Annotated[list[Micros], Field(max_length=MAX_CHUNKS)] = []
+    """When each came, from the request's own send, us."""
     bytes: Annotated[list[Count], Field(max_length=MAX_CHUNKS)] = []
+    """UTF-8 bytes of its text."""
     tokens: Annotated[list[Count], Field(max_length=MAX_CHUNKS)] = []
+    """o200k tokens whose last byte it brought."""
     kind: Annotated[str, Field(max_length=MAX_CHUNKS, pattern=r"^[rat]*$")] = ""
+    """A letter each: r reasoning, a answer, t tool call."""
 
     @model_validator(mode="after")
     def fits(self) -> Self:
@@ -128,61 +109,97 @@ class ProviderTokensPart(Part):
     """Tokens as the provider reports them."""
 
     input: Large | None = None
+    """Tokens, cached ones included."""
     output: Large | None = None
+    """Tokens, reasoning included."""
     reasoning: Large | None = None
+    """Tokens of reasoning."""
     cached_input: Large | None = None
+    """Tokens from a cache."""
 
 
 class ServerTimingsPart(Part):
     """The provider's own timings, seconds; `as_told` in its own words."""
 
     queue_s: AnySeconds | None = None
+    """Waiting, s."""
     prompt_s: AnySeconds | None = None
+    """Reading the prompt, s."""
     completion_s: AnySeconds | None = None
+    """Writing the answer, s."""
     total_s: AnySeconds | None = None
+    """In all, s."""
     ttft_s: AnySeconds | None = None
+    """To the first token, s."""
     tokens_per_s: AnySeconds | None = None
-    as_told: Annotated[dict[str, JsonValue], AfterValidator(_as_told)] = {}
+    """As the provider counts, tokens/s."""
+    as_told: Annotated[dict[str, JsonValue], AfterValidator(tellable)] = {}
+    """In the provider's own words and units."""
 
 
 class IdentityPart(Part):
     """Who answered, in the provider's words."""
 
     model: Phrase | None = None
+    """The provider's name of it."""
     fingerprint: Phrase | None = None
+    """Of what served it."""
     tier: Phrase | None = None
+    """Of its service."""
     request_id: Phrase | None = None
+    """The provider's id of the request."""
 
 
 class LimitsPart(Part):
     """What the provider's headers say is left of its rate limits."""
 
     requests_left: Large | None = None
+    """Requests."""
     requests_limit: Large | None = None
+    """Requests."""
     requests_reset_s: AnySeconds | None = None
+    """Time to the reset, s."""
     tokens_left: Large | None = None
+    """Tokens."""
     tokens_limit: Large | None = None
+    """Tokens."""
     tokens_reset_s: AnySeconds | None = None
+    """Time to the reset, s."""
 
 
 class RequestPart(Part):
     """One request: when it was sent and when every piece came back."""
 
     n: Annotated[int, Field(strict=True, ge=0, lt=MAX_REQUESTS)]
+    """Its number in the run, from 0."""
     outcome: Outcome
+    """How it ended."""
     error: FaultPart | None = None
+    """What the provider said of its failure."""
     flags: Annotated[list[Flag], Field(max_length=len(Flag))] = []
+    """Remarks on the timing; the centre's own are not among them."""
     connection: ConnectionPart = ConnectionPart()
+    """How it came about."""
     sent_us: Micros | None = None
+    """When its last byte was handed to the kernel, from the run's earliest such moment, us."""
     headers_us: Micros | None = None
+    """When the headers came, from its own send, us."""
     end_us: Micros | None = None
+    """When it ended, from its own send, us."""
     stamp: Stamp = Stamp.USER
+    """Who noted the times: the kernel, or the process that read."""
     chunks: ChunksPart = ChunksPart()
+    """When its text came."""
     provider_tokens: ProviderTokensPart | None = None
+    """Null: none were reported."""
     server_timings: ServerTimingsPart | None = None
+    """Null: none were told."""
     identity: IdentityPart = IdentityPart()
+    """Who answered."""
     limits: LimitsPart | None = None
+    """Null: none were told."""
     finish: Phrase | None = None
+    """The provider's word for why the answer ended."""
 
     @model_validator(mode="after")
     def is_of_a_worker(self) -> Self:
@@ -196,31 +213,52 @@ class WorkerPart(Part):
     """Which worker carried the run out."""
 
     id: Name
+    """Its id."""
     version: Word
+    """Of Pacewatch."""
     catalog: Word
+    """Hash of its catalog."""
 
 
 class RunRecord(Part):
     """One execution of a run: what was seen, without any figure."""
 
-    model_config = ConfigDict(title="Pacewatch run record", extra="ignore", frozen=True)
+    model_config = ConfigDict(
+        title="Pacewatch run record", extra="ignore", frozen=True, use_attribute_docstrings=True
+    )
 
     v: Annotated[int, Field(strict=True, ge=1, le=VERSION)]
+    """Version of the record."""
     definition: Annotated[int, Field(strict=True, ge=1, le=32_000)] = 1
+    """Version of the definitions that the worker knew."""
     run: UUID
+    """The task's id."""
     execution: UUID
+    """A new UUID (version 4) for each time that the run is begun."""
     region: Name
+    """Where the worker stands: the token's."""
     worker: WorkerPart
+    """Who carried it out."""
     endpoint: Name
+    """The task's: an id."""
     endpoint_hash: Word
+    """Over all that decides what was asked."""
     workload: Word
+    """The task's: the shape of its requests."""
     load: Load
+    """The task's: one request, or several at once."""
     simulated: Switch
+    """Whether a simulator answered."""
     started_at: Moment
+    """The worker's raw wall clock."""
     declined: Decline | None = None
+    """Why the run was not made; null: it was."""
     beside: Annotated[int, Field(strict=True, ge=0, le=30_000)] = 0
+    """Other streams of the worker at the start."""
     cost_usd: Annotated[float, Field(strict=True, ge=0, le=1e4, allow_inf_nan=False)] | None = None
+    """What it cost by the known price, US$; null: none is known."""
     requests: Annotated[list[RequestPart], Field(max_length=MAX_REQUESTS)] = []
+    """One for each request; empty in a declined run."""
 
     @model_validator(mode="after")
     def is_whole(self) -> Self:

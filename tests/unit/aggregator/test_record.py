@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from support.timings import make_chunks, make_run, make_timing
 
 from aggregator.reading import AheadError, packed, read_record, stored_requests, unpacked
-from aggregator.record import LONGEST_US, MAX_AS_TOLD, MAX_REQUESTS, run_schema
+from aggregator.record import MAX_REQUESTS, run_schema
+from aggregator.record_values import LONGEST_US, MAX_AS_TOLD
 from pacewatch.words.errors import WireError
 from pacewatch.words.flag import CENTRE_FLAGS, Flag
 from pacewatch.words.outcome import Decline, Outcome

@@ -1,3 +1,5 @@
+import re
+
 import pytest
 from support.timings import make_chunks, make_run, make_timing
 
@@ -91,6 +93,17 @@ def test_a_parallel_run_says_how_much_slower_each_request_was_than_one_alone():
         "first token 1.5 times slower than alone (300 ms against 200 ms)"
     ) in text
     assert "Price US$ 0.05 of these runs" in text
+
+
+def test_the_throughput_of_several_runs_is_told_with_its_interval_where_there_is_one():
+    def runs(count):
+        return [make_run(*(answer(n) for n in range(2)), name=f"run {i}") for i in range(count)]
+
+    few, enough = (shown(repeated_screen(runs(n), width=140), 140) for n in (4, 5))
+
+    assert "tokens/s: all tokens" in few
+    assert "the median of 4 runs" in few
+    assert re.search(r"tokens/s \([\d.]+\u2013[\d.]+, 90 % interval\): all tokens", enough)
 
 
 def test_a_request_alone_that_failed_is_no_measure():
