@@ -2,14 +2,16 @@
 
 import logging
 from http import HTTPStatus
-from typing import Any
+from typing import Annotated, Any
 
 import psycopg
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
+from typing_extensions import TypedDict
 
+from aggregator.api.described import reference, told
 from pacewatch import log
 from pacewatch.words.errors import PacewatchError, StoreError
 
@@ -20,22 +22,18 @@ RETRY_AFTER_S = 5
 """What a client is told to wait when the store does not answer, seconds."""
 
 
+class ProblemDocument(TypedDict):
+    """Why a request is not answered otherwise (RFC 9457)."""
+
+    type: Annotated[str, told("always about:blank: the status says which kind it is")]
+    title: Annotated[str, told("the status in words")]
+    status: Annotated[int, told("of HTTP")]
+    detail: Annotated[str, told("what is wrong and what is allowed, one sentence")]
+
+
 _DESCRIBED: dict[str, Any] = {
     "description": "A problem document (RFC 9457); `detail` is a sentence.",
-    "content": {
-        PROBLEM_JSON: {
-            "schema": {
-                "type": "object",
-                "required": ["type", "title", "status", "detail"],
-                "properties": {
-                    "type": {"type": "string"},
-                    "title": {"type": "string"},
-                    "status": {"type": "integer"},
-                    "detail": {"type": "string"},
-                },
-            }
-        }
-    },
+    "content": {PROBLEM_JSON: {"schema": reference(ProblemDocument)}},
 }
 
 PROBLEMS: dict[int | str, dict[str, Any]] = {"4XX": _DESCRIBED, "5XX": _DESCRIBED}
@@ -58,15 +56,14 @@ class Problem(Exception):  # noqa: N818 - RFC 9457's word
 
 
 def problem_response(
-    status: int, detail: str, headers: dict[str, str] | None = None, **members: Any
+    status: int, detail: str, headers: dict[str, str] | None = None
 ) -> JSONResponse:
-    """Return the problem document; `members` are further members of it."""
-    document = {
+    """Return the problem document."""
+    document: ProblemDocument = {
         "type": "about:blank",
         "title": HTTPStatus(status).phrase,
         "status": status,
         "detail": detail,
-        **members,
     }
     return JSONResponse(document, status, headers, PROBLEM_JSON)
 

@@ -2,10 +2,12 @@ import os
 import subprocess
 import sys
 import threading
+from contextlib import contextmanager
 
 import psycopg
 import pytest
 from support.centre import migrated_pool
+from support.records import NOON
 from support.servers import fresh_database
 from support.stack import until
 
@@ -103,20 +105,30 @@ def tables(connection):
     ]
 
 
-@pytest.mark.parametrize("made", range(len(db.migrations())))
-def test_a_store_of_an_earlier_version_is_upgraded_to_the_same_tables(
-    database_url, postgres_url, made
-):
-    with db.connect(database_url) as connection:
+@contextmanager
+def migrated_before(url, name):
+    """A store as it was before a migration."""
+    with db.connect(url) as connection:
         connection.execute(
             "create table migration"
             " (name text primary key, made_at timestamptz not null default now())"
         )
-        for name, text in list(db.migrations().items())[:made]:
+        for made, text in db.migrations().items():
+            if made == name:
+                break
             connection.execute(text)
-            connection.execute("insert into migration (name) values (%s)", (name,))
+            connection.execute("insert into migration (name) values (%s)", (made,))
+        yield connection
 
-    assert db.migrate(database_url) == list(db.migrations())[made:]
+
+@pytest.mark.parametrize("made", db.migrations())
+def test_a_store_of_an_earlier_version_is_upgraded_to_the_same_tables(
+    database_url, postgres_url, made
+):
+    with migrated_before(database_url, made):
+        pass
+
+    assert db.migrate(database_url) == list(db.migrations())[list(db.migrations()).index(made) :]
 
     with fresh_database(postgres_url) as new:
         db.migrate(new)
@@ -125,6 +137,28 @@ def test_a_store_of_an_earlier_version_is_upgraded_to_the_same_tables(
     with db.connect(database_url) as connection:
         upgraded = tables(connection)
     assert upgraded == fresh
+
+
+def test_statistics_of_before_the_interval_of_the_throughput_are_due_at_once(database_url):
+    with migrated_before(database_url, "0015_interval_of_the_throughput") as connection:
+        connection.execute(
+            "insert into series (endpoint, region, workload, load, simulated)"
+            " select 'a/b', region, 'short', 'parallel', true"
+            " from unnest(array['eu', 'us']) as its (region)"
+        )
+        connection.execute(
+            "insert into series_stat (series_id, system_runs, oldest_at, next_expiry)"
+            " select series_id, case region when 'eu' then 5 else 0 end, '2026-12-01', 'infinity'"
+            " from series"
+        )
+
+    db.migrate(database_url)
+
+    with db.connect(database_url) as connection:
+        due = connection.execute(
+            db.queries("upkeep")["find_aged_series"], {"now": NOON, "limit": 9}
+        )
+        assert [row["series_id"] for row in due.fetchall()] == [1]
 
 
 def test_a_connection_that_died_is_replaced(database_url):
