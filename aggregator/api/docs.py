@@ -21,8 +21,16 @@ class Parameter:
 
     name: str
     where: str
-    """query, path or header."""
+    """query, path, header or body."""
     needed: bool
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Member:
+    """One member of an answer."""
+
+    name: str
     text: str
 
 
@@ -36,6 +44,8 @@ class Operation:
     parameters: tuple[Parameter, ...]
     answers: tuple[str, ...]
     """Status codes that it documents."""
+    members: tuple[Member, ...]
+    """Of the document that it answers."""
 
 
 def marked(text: str) -> Markup:
@@ -62,22 +72,50 @@ def operations_of(schema: Mapping[str, Any]) -> Iterator[Operation]:
     for path, methods in sorted(schema["paths"].items()):
         for method in _METHODS:
             if method in methods:
-                yield _operation(method, path, methods[method])
+                yield _operation(method, path, methods[method], schema)
 
 
-def _operation(method: str, path: str, told: Mapping[str, Any]) -> Operation:
+def _operation(
+    method: str, path: str, told: Mapping[str, Any], schema: Mapping[str, Any]
+) -> Operation:
+    answers = told.get("responses", {})
+    answered = answers.get("200") or answers.get("201") or {}
     return Operation(
         method=method.upper(),
         path=path,
         text=" ".join(told.get("description", told.get("summary", "")).split()),
-        parameters=tuple(
-            Parameter(
-                name=found["name"],
-                where=found["in"],
-                needed=found.get("required", False),
-                text=found.get("description", ""),
-            )
-            for found in told.get("parameters", ())
+        parameters=(*_parameters(told), *_asked(told, schema)),
+        answers=tuple(sorted(answers)),
+        members=tuple(
+            Member(name=name, text=its.get("description", ""))
+            for name, its in _body(answered, schema).get("properties", {}).items()
         ),
-        answers=tuple(sorted(told.get("responses", ()))),
     )
+
+
+def _parameters(told: Mapping[str, Any]) -> Iterator[Parameter]:
+    for found in told.get("parameters", ()):
+        yield Parameter(
+            name=found["name"],
+            where=found["in"],
+            needed=found.get("required", False),
+            text=found.get("description", ""),
+        )
+
+
+def _asked(told: Mapping[str, Any], schema: Mapping[str, Any]) -> Iterator[Parameter]:
+    """Give the members of the body that is taken."""
+    body = _body(told.get("requestBody", {}), schema)
+    for name, its in body.get("properties", {}).items():
+        needed = name in body.get("required", ())
+        yield Parameter(name=name, where="body", needed=needed, text=its.get("description", ""))
+
+
+def _body(told: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the schema of a body in JSON; an empty one where there is none, or it is text."""
+    media: Mapping[str, Any] = next(
+        (one for name, one in told.get("content", {}).items() if "json" in name), {}
+    )
+    found: Mapping[str, Any] = media.get("schema", {})
+    name = found.get("$ref", "").rpartition("/")[2]
+    return schema["components"]["schemas"][name] if name else found

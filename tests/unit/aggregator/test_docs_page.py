@@ -1,4 +1,4 @@
-from aggregator.api.docs import marked
+from aggregator.api.docs import Member, Parameter, marked, operations_of
 
 
 def test_what_stands_between_backticks_is_code_and_everything_is_escaped():
@@ -8,3 +8,29 @@ def test_what_stands_between_backticks_is_code_and_everything_is_escaped():
 def test_a_backtick_that_nothing_closes_stands_for_itself():
     assert str(marked("`a` or `b")) == "<code>a</code> or `b"
     assert str(marked("plain")) == "plain"
+
+
+def test_members_of_what_is_asked_and_answered_stand_with_what_they_are():
+    text = {"type": "string", "description": "why"}
+    asked = {"properties": {"why": text, "by": {"type": "string"}}, "required": ["why"]}
+    answered = {"properties": {"silence": {"type": "integer", "description": "its number"}}}
+    reference = {"schema": {"$ref": "#/components/schemas/Silence"}}
+    told = {
+        "requestBody": {"content": {"application/json": {"schema": asked}}},
+        "responses": {"201": {"content": {"application/json": reference}}},
+    }
+    lines = {"responses": {"200": {"content": {"text/csv": {"schema": {"type": "string"}}}}}}
+
+    post, get = operations_of(
+        {
+            "paths": {"/a": {"post": told}, "/b": {"get": lines}},
+            "components": {"schemas": {"Silence": answered}},
+        }
+    )
+
+    assert post.members == (Member(name="silence", text="its number"),)
+    assert post.parameters == (
+        Parameter(name="why", where="body", needed=True, text="why"),
+        Parameter(name="by", where="body", needed=False, text=""),
+    )
+    assert (get.members, get.parameters, get.answers) == ((), (), ("200",))
