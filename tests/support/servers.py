@@ -8,9 +8,10 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import psutil
 import psycopg
 
 from pacewatch.stack import postgres
@@ -49,6 +50,18 @@ class PostgresServer:
                 cwd=ready.data,
             )
         wait_for_postgres(self.url)
+
+    def cut_off(self) -> None:
+        """Kill it with all its children, as a host that loses its power does."""
+        assert self._process is not None
+        family = psutil.Process(self._process.pid).children(recursive=True)
+        self._process.kill()
+        for child in family:
+            with suppress(psutil.NoSuchProcess):
+                child.kill()
+        self._process.wait(20)
+        psutil.wait_procs(family, timeout=20)
+        self._process = None
 
     def kill(self) -> None:
         """End it at once, as a crash would: nothing is written, every connection breaks."""
