@@ -1,5 +1,6 @@
-"""A region falls silent, then a provider slows down: every part as a process, three regions, the
-alert rules and the Alertmanager's configuration as shipped, to those who are told.
+"""A region falls silent, a provider slows down, another one retires a model: every part as a
+process, three regions, the alert rules and the Alertmanager's configuration as shipped, to those
+who are told.
 
 The heartbeats are the demo's, and the ten minutes of the rule are scaled as they are. A day is a
 minute, so that what is usual is known after one.
@@ -10,6 +11,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -17,6 +19,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import psycopg
 import pytest
 from support.alertmanager import Told, running_alertmanager
@@ -34,10 +37,14 @@ REGIONS = ("eu-west", "us-east", "ap-south")
 SILENT = "ap-south"
 WORKERS = ("eu-west", "us-east", SILENT, SILENT)
 SILENT_AFTER_S = 15
-PICKS = ("groq/gpt-oss-120b", "cerebras/gpt-oss-120b")
+SLOWED = "together/gpt-oss-120b"
+LEFT, KEPT = "groq/llama-3.3-70b", "groq/gpt-oss-120b"
+"""Two models of a provider, of which it retires the first."""
+OF_LEFT = f'endpoint="{LEFT}"'
+PICKS = (SLOWED, LEFT, KEPT)
 SCHEDULE = """
 [importance]
-"groq/*" = "page"
+"together/*" = "page"
 
 [schedule]
 day_s = 60
@@ -68,6 +75,9 @@ def scaled(rules: str) -> str:
 class Fleet:
     """The running parts."""
 
+    database_url: str
+    listen: str
+    """Where the aggregator listens."""
     aggregator: Callable[[], subprocess.Popen[bytes]]
     """Starts the aggregator, at the same address each time."""
     serving: subprocess.Popen[bytes]
@@ -126,6 +136,8 @@ def running_fleet(folder: Path, database_url: str, broker: Broker) -> Iterator[F
         alertmanager, told = stack.enter_context(running_alertmanager(folder))
         watching = running_prometheus(folder, listen, scaled=scaled, alertmanager=alertmanager)
         yield Fleet(
+            database_url=database_url,
+            listen=listen,
             aggregator=lambda: start("aggregator"),
             serving=start("aggregator"),
             workers=tuple(workers),
@@ -222,30 +234,46 @@ def told(fleet: Fleet) -> list[str]:
     return [title for title in fleet.told.titles() if f"Region {SILENT}" in title]
 
 
+def wait_until_usual(fleet: Fleet, *endpoints: str) -> None:
+    """Return once these are as usual; a worker that a busy machine made suspect tries itself again
+    within minutes.
+    """
+    usual = 'pacewatch_verdict{verdict="ok"} == 1 unless on (provider) pacewatch_incident_open'
+    until(
+        lambda: set(endpoints) <= fleet.prometheus.values(usual, "endpoint").keys(), patience_s=600
+    )
+
+
+def believed(prometheus: Prometheus, query: str) -> set[str]:
+    """The verdicts that hold, of those that the query chooses."""
+    return set(prometheus.values(f"{query} == 1", "verdict"))
+
+
 def test_a_slow_provider_is_told_with_its_figures_until_it_is_as_usual(fleet):
     told = fleet.told
-    usual = 'pacewatch_verdict{provider="groq", verdict="ok"} == 1'
-    usual += ' unless on (provider) pacewatch_incident_open{provider="groq"}'
-    # a worker that a busy machine made suspect tries itself again within minutes
-    until(lambda: fleet.prometheus.rows(usual), patience_s=600)
+    wait_until_usual(fleet, SLOWED)
     before, titles_before = len(told.to("pagerduty")), len(told.titles())
 
     def pages() -> list[dict[str, Any]]:
         """What was told since of the provider by a page."""
         return [
-            page for page in told.to("pagerduty")[before:] if "groq" in page["payload"]["summary"]
+            page
+            for page in told.to("pagerduty")[before:]
+            if "together" in page["payload"]["summary"]
         ]
 
-    fleet.simulator.switch_on("slow", "groq", factor=0.5)
+    fleet.simulator.switch_on("slow", "together", factor=0.5)
     page = until(pages, patience_s=BUSY_S)[0]
     fleet.simulator.clear()
     until(lambda: len(pages()) > 1, patience_s=BUSY_S)
-    until(lambda: any(t.startswith("Over: groq is slow") for t in told.titles()[titles_before:]))
+    until(
+        lambda: any(t.startswith("Over: together is slow") for t in told.titles()[titles_before:])
+    )
 
     line = page["payload"]["summary"]
     # a busy machine delays first tokens besides
     found = re.search(r"[:;] gpt-oss-120b (\d\.\d) times slower in output speed", line)
-    assert line.startswith("groq is slow: ")
+    assert line.startswith("together is slow: ")
     assert found, line
     assert 1.7 <= float(found[1]) <= 2.3
     assert line in told.titles()
@@ -254,4 +282,85 @@ def test_a_slow_provider_is_told_with_its_figures_until_it_is_as_usual(fleet):
     # one page, opened and closed; of the other provider nobody is told
     assert [one["event_action"] for one in pages()] == ["trigger", "resolve"]
     assert len({one["dedup_key"] for one in pages()}) == 1
-    assert not any("cerebras" in title for title in told.titles()[titles_before:])
+    assert not any("groq" in title for title in told.titles()[titles_before:])
+
+
+def test_a_retired_model_is_told_once_and_is_neither_slow_nor_failing_nor_silent(fleet):
+    """One region is told by 400 and a code, the others by 404; another model of theirs stays."""
+    prometheus, told = fleet.prometheus, fleet.told
+    wait_until_usual(fleet, LEFT, KEPT)
+    left_at, titles_before = time.time(), len(told.titles())
+    for region in REGIONS:
+        kind = "retired" if region == "eu-west" else "not-served"
+        fleet.simulator.switch_on(kind, LEFT, region=region)
+
+    for query in (f"pacewatch_verdict{{{OF_LEFT}}}", f"pacewatch_region_verdict{{{OF_LEFT}}}"):
+        until(lambda query=query: set(believed(prometheus, query)) == {"not_served"})
+
+    def lines() -> list[str]:
+        """What was told since of a model that is gone."""
+        return [line for line in told.titles()[titles_before:] if "no longer serves" in line]
+
+    until(lines)
+    asked = f'sum by (endpoint) (pacewatch_requests_total{{{OF_LEFT}, outcome="not_served"}})'
+    told_of = prometheus.values(asked, "endpoint")[LEFT]
+    # asked as often as before, as the runbook says, and nothing more is told
+    until(lambda: prometheus.values(asked, "endpoint")[LEFT] >= told_of + 2 * len(REGIONS))
+    until(lambda: set(refusals(fleet, left_at)) == set(REGIONS))
+    assert refusals(fleet, left_at) == {
+        region: {("not_served", 400, "model_decommissioned")}
+        if region == "eu-west"
+        else {("not_served", 404, "model_not_found")}
+        for region in REGIONS
+    }
+    assert len(lines()) == 1
+    assert lines()[0].startswith("groq no longer serves a model: llama-3.3-70b, last good answer ")
+
+    (alert,) = prometheus.values('ALERTS{alertname="ModelNotServed"}', "incident")
+    assert held_since(prometheus, f'ALERTS{{incident="{alert}"}}', left_at, "alertname") == {
+        "ModelNotServed"
+    }
+    for gauge in ("pacewatch_verdict", "pacewatch_region_verdict"):
+        seen = held_since(prometheus, f"{gauge}{{{OF_LEFT}}}", left_at, "verdict")
+        assert not seen & {"slow", "failing", "silent"}
+        seen = held_since(prometheus, f'{gauge}{{endpoint="{KEPT}"}}', left_at, "verdict")
+        assert not seen & {"not_served", "failing", "silent"}
+
+    (model,) = board_of(fleet, LEFT)["models"]
+    figures = model["endpoints"][0]["series"][0]["pooled"]
+    assert figures["output_tokens_per_s"]["median"] is not None
+    assert datetime.fromisoformat(figures["last_success_at"]).timestamp() <= left_at
+    page = httpx2.get(f"http://{fleet.listen}/endpoints/{LEFT}", trust_env=False).text
+    assert re.search(r"not served for .*the model is gone", page)
+    assert re.search(r"last well \d+ \w+ ago", page)
+
+
+def refusals(fleet: Fleet, since: float) -> dict[str, set[tuple[str, int | None, str | None]]]:
+    """By region how the requests to the model that is gone ended, of runs due since then: outcome,
+    status, the provider's own code.
+    """
+    query = (
+        "select region, timing.outcome, fault_status, fault_type"
+        " from timing join run using (run_id) join series on series.series_id = run.series_id"
+        " where endpoint = %s and run.slot_at >= to_timestamp(%s)"
+    )
+    found: dict[str, set[tuple[str, int | None, str | None]]] = {}
+    with psycopg.connect(fleet.database_url) as connection:
+        for region, *form in connection.execute(query, (LEFT, since)):
+            found.setdefault(region, set()).add(tuple(form))
+    return found
+
+
+def held_since(prometheus: Prometheus, query: str, since: float, label: str) -> set[str]:
+    """The values of a label under which a gauge of 0 or 1 has been 1 since then."""
+    return {
+        row["metric"][label]
+        for row in prometheus.rows(f"{query}[30m]")
+        if any(value == "1" for at, value in row["values"] if at >= since)
+    }
+
+
+def board_of(fleet: Fleet, endpoint: str) -> Any:
+    """The board's document of an endpoint."""
+    url = f"http://{fleet.listen}/api/board"
+    return httpx2.get(url, params={"endpoint": endpoint}, trust_env=False).json()
