@@ -1,4 +1,4 @@
-"""What follows from an endpoint's judging: its troubles as incidents, from suspicion to ease.
+"""What follows from an endpoint's judging: its troubles as incidents, from suspicion on.
 
 An incident gathers the endpoints that one cause is thought to hold. It is suspected, then confirmed
 by an alarm, cleared, or left unconfirmed; once confirmed it eases when all its endpoints are as
@@ -6,21 +6,18 @@ usual, and closes when that has lasted, so that a slow recovery or trouble that 
 no second one.
 """
 
-from collections.abc import Callable, Set
-from dataclasses import dataclass
 from datetime import datetime
 
 from aggregator import telling
+from aggregator.case import Case
 from aggregator.db import Connection
-from aggregator.detect import away
-from aggregator.detect.scope import Attribution
 from aggregator.detect.standing import Met, is_lasting, suspected_of, troubles_of
-from aggregator.detect.watch import Change, Turn, Watch
+from aggregator.easing import ease_all
 from aggregator.incident_rows import SLOW, Incidents, Open
 from aggregator.sorting import Sorted
 from aggregator.verdicts import Interval, ratio
-from pacewatch.words.endpoint import Endpoint, Importance
-from pacewatch.words.verdict import SLOW_FIGURES, UNUSUAL_ENDS, Blame, Slowness, Trouble, UnusualEnd
+from pacewatch.words.endpoint import Importance
+from pacewatch.words.verdict import SLOW_FIGURES, Blame, Slowness, Trouble, UnusualEnd
 
 SORTED_WITHIN_S = 6 * 3600
 """An incident's class may still change for so long after it was confirmed, or after the latest
@@ -31,25 +28,6 @@ _CHANGES = (Blame.UNKNOWN, Blame.REGION_PATH, Blame.PROVIDER, Blame.PROBER)
 """Classes of incidents whose troubles are sorted anew meanwhile."""
 
 _GRAVE = (Trouble.FIRST_TOKEN, Trouble.OUTPUT_SPEED, Trouble.FAILURES)
-
-Attribute = Callable[[Met], tuple[Attribution, str]]
-"""Whose fault a trouble looks like, and the region that has it worst."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
-    """An endpoint as it has just been judged."""
-
-    endpoint: Endpoint
-    watch: Watch
-    changes: tuple[Change, ...]
-    simulated: bool
-    accepted: bool
-    """Its level of now has just become the usual one."""
-    attribute: Attribute
-    """Says whose fault a trouble of it looks like."""
-    paused: Set[str] = frozenset()
-    """Regions that rest."""
 
 
 def follow(connection: Connection, case: Case, now: datetime) -> int | None:
@@ -87,11 +65,8 @@ class _Following:
             self._read()
         home = None if self.suspected is None else self._suspect(self.suspected)
         self._read()
-        for one in self.open:
-            if any(one.mine.values()):
-                self._ease(one)
-            elif one.unheard_since is not None:
-                self._hear(one, one.unheard_since)
+        is_suspected = self.suspected is not None
+        ease_all(self.incidents, self.case, self.open, met=self.met, is_suspected=is_suspected)
         return home
 
     def _read(self) -> None:
@@ -251,53 +226,6 @@ class _Following:
             incident, "suspected", telling.suspected(self.id, self.case.watch, met)
         )
         return incident
-
-    def _ease(self, one: Open) -> None:
-        """Ease what no longer stands of this endpoint, and the incident if nothing else does."""
-        if not one.is_confirmed and self.suspected is not None:
-            return
-        standing = [str(met.trouble) for met in self.met]
-        turns = {change.turn for change in self.case.changes}
-        left = "unconfirmed" if Turn.UNCONFIRMED in turns else "cleared"
-        ends = {"cleared": "as usual", "unconfirmed": "neither confirmed nor cleared in time"}
-        why, unusual = self._eased(one) if one.is_confirmed else (ends[left], None)
-        self.incidents.run(
-            "ease_members",
-            incident=one.id,
-            endpoint=self.id,
-            troubles=standing,
-            unheard=unusual is UnusualEnd.UNHEARD,
-        )
-        if unusual is None and one.others_unheard:
-            why, unusual = telling.AS_USUAL_WHERE_HEARD, UnusualEnd.UNHEARD
-        self.incidents.settle(one.id, left, why, unusual=unusual)
-        is_accepted = self.case.accepted or Turn.NEW_LEVEL in turns
-        if is_accepted and one.is_confirmed and self._has_eased(one.id):
-            if not self.case.accepted:
-                self.incidents.event(one.id, "accepted", "it lasted: the level of now is the usual")
-            accepted = UnusualEnd.ACCEPTED
-            self.incidents.close(one.id, UNUSUAL_ENDS[accepted], unusual=accepted)
-
-    def _hear(self, one: Open, since: datetime) -> None:
-        """Have what eased since nothing was heard of it eased as usual, once it is measured so."""
-        if away.is_well(self.case.watch, one.region, since.timestamp()):
-            self.incidents.run("hear_members", incident=one.id, endpoint=self.id)
-            if one.trouble is not Trouble.TIMING:
-                self.incidents.hear(one.id, telling.heard(self.id, one.region))
-
-    def _eased(self, one: Open) -> tuple[str, UnusualEnd | None]:
-        """Return why an incident eases, and what is unusual about that."""
-        watch = self.case.watch
-        if one.region and one.region not in watch.rules.regions:
-            return telling.left(one.region), UnusualEnd.LEFT
-        if missed := away.missed(watch):
-            why = telling.unheard(missed, self.case.paused, is_all=not watch.heard)
-            return why, UnusualEnd.UNHEARD
-        return "as usual again", None
-
-    def _has_eased(self, incident: int) -> bool:
-        self._read()
-        return any(o.id == incident and o.state == "eased" for o in self.open)
 
     def _member(self, incident: int, met: Met) -> None:
         found: Interval = (None, None, None)

@@ -16,6 +16,7 @@ from psycopg.types.json import Json, Jsonb
 
 from aggregator import probers, verdicts
 from aggregator.annotating import annotate
+from aggregator.case import Case
 from aggregator.confirming import order
 from aggregator.db import Connection, Pool, queries, translated
 from aggregator.detect import away
@@ -23,7 +24,7 @@ from aggregator.detect.evidence import Evidence
 from aggregator.detect.state import state_of, watch_of
 from aggregator.detect.watch import Change, Watch
 from aggregator.fleet_file import Orders
-from aggregator.follow import Case, follow
+from aggregator.follow import follow
 from aggregator.incidents import close_lasting
 from aggregator.quiet import read_multiplier
 from aggregator.ruling import rules_of
