@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from aggregator.detect.scope import Attribution
 from aggregator.detect.standing import Met
-from aggregator.detect.watch import Change, Watch
+from aggregator.detect.turn import Change
+from aggregator.detect.watch import Watch
 from pacewatch.words.endpoint import Endpoint
 
 Attribute = Callable[[Met], tuple[Attribution, str]]

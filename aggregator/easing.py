@@ -7,7 +7,7 @@ from aggregator import telling
 from aggregator.case import Case
 from aggregator.detect import away
 from aggregator.detect.standing import Met
-from aggregator.detect.watch import Turn
+from aggregator.detect.turn import Turn
 from aggregator.incident_rows import Incidents, Open
 from pacewatch.words.verdict import UNUSUAL_ENDS, Trouble, UnusualEnd
 

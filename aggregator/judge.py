@@ -22,7 +22,8 @@ from aggregator.db import Connection, Pool, queries, translated
 from aggregator.detect import away
 from aggregator.detect.evidence import Evidence
 from aggregator.detect.state import state_of, watch_of
-from aggregator.detect.watch import Change, Watch
+from aggregator.detect.turn import Change
+from aggregator.detect.watch import Watch
 from aggregator.fleet_file import Orders
 from aggregator.follow import follow
 from aggregator.incidents import close_lasting

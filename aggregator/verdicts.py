@@ -7,8 +7,9 @@ from typing import Any
 
 from aggregator.detect.chart import SLOW_CHARTS, Chart
 from aggregator.detect.slowness import zs_of
+from aggregator.detect.turn import POOLED
 from aggregator.detect.verdict import judge
-from aggregator.detect.watch import POOLED, Watch
+from aggregator.detect.watch import Watch
 from aggregator.stats import low_ranks
 from pacewatch.words.slot import to_rfc3339
 from pacewatch.words.verdict import Slowness, Verdict

@@ -8,7 +8,8 @@ from aggregator.backtest.study import WARM_H, play_of
 from aggregator.backtest.tallest import Tallest
 from aggregator.detect.calibrate import allowed_in, multiplier_of
 from aggregator.detect.rules import make_rules
-from aggregator.detect.watch import POOLED, Turn, Watch
+from aggregator.detect.turn import POOLED, Turn
+from aggregator.detect.watch import Watch
 
 WEEK_H = 7 * 24.0
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from aggregator.detect.chart import Chart
 from aggregator.detect.evidence import Evidence
 from aggregator.detect.suspicion import Order
-from aggregator.detect.watch import POOLED, Change, Turn
+from aggregator.detect.turn import POOLED, Change, Turn
 from pacewatch.words.figures import percentile
 from pacewatch.words.slot import Load
 

@@ -13,7 +13,7 @@ from aggregator.backtest.noise import World
 from aggregator.backtest.trouble import HANG_S, Injected, evidence_of
 from aggregator.detect.evidence import Evidence
 from aggregator.detect.suspicion import Order
-from aggregator.detect.watch import Change
+from aggregator.detect.turn import Change
 from pacewatch.words.slot import Load, Purpose
 
 ANSWER_S = {"standard": 15.0, "sentinel": 3.0}

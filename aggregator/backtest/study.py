@@ -15,7 +15,8 @@ from aggregator.detect.regions import compare_regions
 from aggregator.detect.rules import daily_budget, make_rules
 from aggregator.detect.scope import Around, classify
 from aggregator.detect.standing import Met
-from aggregator.detect.watch import POOLED, Change, Turn, Watch
+from aggregator.detect.turn import POOLED, Change, Turn
+from aggregator.detect.watch import Watch
 from pacewatch.words.figures import percentile
 from pacewatch.words.verdict import Blame, Trouble
 

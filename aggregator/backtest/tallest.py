@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from aggregator.detect.chart import SLOW_CHARTS
 from aggregator.detect.evidence import Evidence
 from aggregator.detect.suspicion import Order, Suspicion
-from aggregator.detect.watch import POOLED, Change, Watch
+from aggregator.detect.turn import POOLED, Change
+from aggregator.detect.watch import Watch
 
 
 @dataclass(slots=True)

@@ -6,7 +6,8 @@ time after which an incident closes; what they come back with later is judged fr
 
 from collections.abc import Set
 
-from aggregator.detect.watch import POOLED, Watch, fresh_charts
+from aggregator.detect.turn import POOLED
+from aggregator.detect.watch import Watch, fresh_charts
 
 FORGOTTEN_AFTER_S = 6 * 3600
 """When nothing was heard from a region for so long, seconds of a whole day, its charts are

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 from aggregator.detect.chart import SLOW_CHARTS, TROUBLES, Chart
-from aggregator.detect.watch import POOLED, Watch
+from aggregator.detect.turn import POOLED
+from aggregator.detect.watch import Watch
 from pacewatch.words.verdict import Trouble
 
 

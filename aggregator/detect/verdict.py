@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from aggregator.detect.baseline import FEWEST
 from aggregator.detect.chart import SLOW_CHARTS, Chart
-from aggregator.detect.watch import POOLED, Watch
+from aggregator.detect.turn import POOLED
+from aggregator.detect.watch import Watch
 from pacewatch.words.verdict import Verdict, first_of
 
 

@@ -5,12 +5,11 @@ Its fields are its whole state; `state.py` writes them down.
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from enum import StrEnum
 from math import inf, log
 
 from aggregator.detect import failing, slow
 from aggregator.detect.baseline import FEWEST, Baseline
-from aggregator.detect.chart import EASED, SLOW_CHARTS, TROUBLES, Chart, Standing, vote_of
+from aggregator.detect.chart import EASED, SLOW_CHARTS, Chart, Standing, vote_of
 from aggregator.detect.evidence import Evidence
 from aggregator.detect.rules import CLEARED, MOST_ORDERED, Rules, suspected_at
 from aggregator.detect.season import Season
@@ -22,11 +21,8 @@ from aggregator.detect.suspicion import (
     Suspicion,
     next_round,
 )
+from aggregator.detect.turn import POOLED, Change, Turn
 from pacewatch.words.slot import ROLLING_PURPOSES, Load, Purpose
-from pacewatch.words.verdict import Trouble
-
-POOLED = ""
-"""The scope of all regions."""
 
 NEW_LEVEL_DAYS = 14
 """A level that lasts for so long is the usual one from then on."""
@@ -36,36 +32,6 @@ RECENT = 8
 
 RECENT_LOADED = 4
 """Latest parallel runs of each region that the ratio under load is taken from."""
-
-
-class Turn(StrEnum):
-    """What can change with a run."""
-
-    SUSPECTED = "suspected"
-    CLEARED = "cleared"
-    UNCONFIRMED = "unconfirmed"
-    ALARM = "alarm"
-    EASED = "eased"
-    NEW_LEVEL = "new_level"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
-    """One thing that changed."""
-
-    turn: Turn
-    at: float
-    scope: str
-    """A region, or all of them."""
-    chart: Chart | None
-    """None: the model itself is gone, or back."""
-    since: float
-    """When it is thought to have begun."""
-
-    @property
-    def trouble(self) -> Trouble:
-        """Return what it is about."""
-        return Trouble.GONE if self.chart is None else TROUBLES[self.chart]
 
 
 def fresh_charts() -> list[Standing]:

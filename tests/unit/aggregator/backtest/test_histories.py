@@ -7,8 +7,8 @@ import pytest
 from support.judged import played
 
 from aggregator.backtest.trouble import Injected
+from aggregator.detect.turn import Turn
 from aggregator.detect.verdict import judge
-from aggregator.detect.watch import Turn
 from pacewatch.words.verdict import Trouble, Verdict
 
 FILES = sorted((Path(__file__).parents[3] / "golden/histories").glob("*.json"))

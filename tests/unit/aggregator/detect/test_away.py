@@ -3,7 +3,8 @@ from support.judged import HOUR_S, REGIONS, bad, feed, good, learnt
 from aggregator.detect.away import due_at, is_well, missed, rest
 from aggregator.detect.rules import make_rules
 from aggregator.detect.standing import is_lasting, troubles_of
-from aggregator.detect.watch import POOLED, fresh_charts
+from aggregator.detect.turn import POOLED
+from aggregator.detect.watch import fresh_charts
 from pacewatch.words.verdict import Trouble
 
 END = 92 * HOUR_S

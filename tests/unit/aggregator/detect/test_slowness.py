@@ -6,7 +6,8 @@ from support.judged import HOUR_S, feed, good, learnt
 from aggregator.detect.slow import whole_z
 from aggregator.detect.slowness import zs_of
 from aggregator.detect.state import state_of, watch_of
-from aggregator.detect.watch import POOLED, RECENT_LOADED
+from aggregator.detect.turn import POOLED
+from aggregator.detect.watch import RECENT_LOADED
 from pacewatch.words.slot import Load
 from pacewatch.words.verdict import Slowness
 

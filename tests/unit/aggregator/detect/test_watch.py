@@ -13,8 +13,9 @@ from aggregator.detect.slowness import zs_of
 from aggregator.detect.standing import suspected_of, troubles_of
 from aggregator.detect.state import state_of, watch_of
 from aggregator.detect.suspicion import Suspicion, next_round
+from aggregator.detect.turn import POOLED, Turn
 from aggregator.detect.verdict import judge
-from aggregator.detect.watch import POOLED, Turn, Watch
+from aggregator.detect.watch import Watch
 from pacewatch.words.judging import Limits
 from pacewatch.words.slot import Load, Purpose
 from pacewatch.words.verdict import Slowness, Trouble, Verdict
