@@ -144,6 +144,7 @@ def _add_worker(page: Page, row: WorkerRow, store: StoreRow | None, simulated: s
         if isinstance(error_s, float | int):
             more = f'{labels},quantile="{quantile}"'
             page.add("pacewatch_worker_timing_error_seconds", more, error_s)
+    page.add("pacewatch_worker_calibrated", labels, int(row.calibration is not None))
     if row.calibration is not None:
         page.add("pacewatch_worker_suspect", labels, int(bool(row.calibration.get("over"))))
     if store is not None and store.catalog_hash is not None:

@@ -1,9 +1,11 @@
 """The sentences around the board: what is shown, what is happening, how to read it. Pure."""
 
+from collections.abc import Iterator
+
 from aggregator.board import Board
 from aggregator.page import Choice
 from aggregator.pooled import FEWEST_RUNS
-from aggregator.standing import RegionState
+from aggregator.standing import SILENT_AFTER, Exactness, RegionState, exactness_of
 from aggregator.tones import Remark, Tone
 from pacewatch.words.fleet import Fleet
 from pacewatch.words.slot import Load
@@ -42,7 +44,30 @@ def notices_of(board: Board, fleet: Fleet, choice: Choice) -> tuple[Remark, ...]
         for one in board.regions
         if one.state is RegionState.SILENT
     ]
-    return (*silent, *_empty(board, fleet, choice))
+    return (*silent, *_inexact(board), *_empty(board, fleet, choice))
+
+
+_INEXACT = {
+    Exactness.SUSPECT: "are in doubt, and their figures do not count: its own calibration is over a"
+    " limit.",
+    Exactness.UNKNOWN: "may be off: it has not calibrated itself since it started.",
+}
+"""What is told of the timings of a worker that are not known to be exact."""
+
+
+def _inexact(board: Board) -> Iterator[Remark]:
+    """Yield of which living workers the timings are not known to be exact."""
+    for region in board.regions:
+        if region.state is not RegionState.SEEN:
+            continue
+        for worker in region.workers:
+            is_alive = board.at - worker.last_seen_at <= SILENT_AFTER
+            doubt = exactness_of(worker)
+            if is_alive and (told := _INEXACT.get(doubt)):
+                yield Remark(
+                    tone=Tone.WARN if doubt is Exactness.SUSPECT else Tone.QUIET,
+                    text=f"Timings of worker {worker.worker} in {region.region} {told}",
+                )
 
 
 def _empty(board: Board, fleet: Fleet, choice: Choice) -> tuple[Remark, ...]:

@@ -186,7 +186,9 @@ class WorkerRow:
     rate_limits: list[dict[str, Any]] = field(default_factory=list)
     """By provider, key and unit: `left_ratio`."""
     calibration: dict[str, float | str | None] | None = None
-    """What the worker's own calibration found, in its own words."""
+    """What the worker's own calibration found, in its own words; None: it has made none since it
+    started.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,6 +14,21 @@ SILENT_AFTER = timedelta(minutes=10)
 """A region without a heartbeat for longer is silent."""
 
 
+class Exactness(StrEnum):
+    """What a worker's latest own calibration says of its timings."""
+
+    EXACT = "exact"
+    SUSPECT = "suspect"
+    UNKNOWN = "unknown"
+
+
+def exactness_of(worker: WorkerRow) -> Exactness:
+    """Return how exact a worker's timings are: unknown until it has calibrated itself."""
+    if worker.calibration is None:
+        return Exactness.UNKNOWN
+    return Exactness.SUSPECT if worker.calibration.get("over") else Exactness.EXACT
+
+
 class RegionState(StrEnum):
     """What a region's heartbeats say."""
 

@@ -18,6 +18,7 @@ from dashboards.variables import Json, source_variable, variable
 _SEEN = "pacewatch_worker_last_seen_timestamp_seconds"
 _ERROR = "pacewatch_worker_timing_error_seconds"
 _SUSPECT = "pacewatch_worker_suspect"
+_CALIBRATED = "pacewatch_worker_calibrated"
 _OFFSET = "pacewatch_worker_clock_offset_seconds"
 _MISMATCH = "pacewatch_worker_catalog_mismatch"
 _OUTBOX = "pacewatch_outbox_runs"
@@ -57,6 +58,7 @@ def _workers() -> Json:
     columns = (
         ("Unheard of for", f"time() - {_by(selected(_SEEN))}", "s"),
         ("Timing error, p99", _by(selected(_ERROR, _P99)), unit_of(_ERROR)),
+        ("Calibrated", _by(selected(_CALIBRATED)), YES_NO),
         ("Suspect", _by(selected(_SUSPECT)), YES_NO),
         ("Clock off by", _by(selected(_OFFSET)), unit_of(_OFFSET)),
         ("Catalog differs", _by(selected(_MISMATCH)), YES_NO),
@@ -66,7 +68,8 @@ def _workers() -> Json:
     return largest_first(
         table(
             "Workers, the longest unheard of first",
-            "Suspect: while its own calibration is over a limit: its figures do not count.",
+            "Suspect: while its own calibration is over a limit: its figures do not count. "
+            "Calibrated: since it started; before, how exact it is is not known.",
             place(0, 0, 24, 8),
             _KEYS,
             [Column(name=name, expr=expr, unit=unit) for name, expr, unit in columns],

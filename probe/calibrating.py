@@ -18,6 +18,7 @@ from pathlib import Path
 
 from pacewatch.log import event
 from pacewatch.words.errors import CalibrationError, StoreError
+from pacewatch.words.flag import Flag
 from pacewatch.words.slot import Load, to_rfc3339
 from pacewatch.words.timing import Stamp
 from probe.reading import Reading
@@ -124,6 +125,13 @@ class Calibrating:
     def is_suspect(self) -> bool:
         """Tell whether the latest calibration was over a limit."""
         return self.latest is not None and bool(self.latest.over)
+
+    @property
+    def doubt(self) -> Flag | None:
+        """Return what timings of now are flagged with; None: the latest calibration was well."""
+        if self.latest is None:
+            return Flag.UNCALIBRATED
+        return Flag.PROBER_SUSPECT if self.latest.over else None
 
     def told(self) -> dict[str, float | str | None] | None:
         """Return the latest as a heartbeat tells it; None before the first."""

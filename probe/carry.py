@@ -67,8 +67,8 @@ class Bench:
     """Folder of the host's locks."""
     is_paused: Callable[[], bool]
     """Tells whether the centre lets this region rest."""
-    is_suspect: Callable[[], bool]
-    """Tells whether this worker's own timings are in doubt."""
+    doubt: Callable[[], Flag | None]
+    """Tells what this worker's own timings are flagged with; None: they are exact."""
     kept: Callable[[], None]
     """Called when a run was kept."""
     reading: Reading
@@ -199,8 +199,8 @@ def _run(bench: Bench, job: Job) -> None:
                     reading=bench.reading,
                 )
             )
-        if bench.is_suspect():
-            run = flagged(run, Flag.PROBER_SUSPECT)
+        if doubt := bench.doubt():
+            run = flagged(run, doubt)
         _keep(bench, job, run)
         finished = True
     finally:

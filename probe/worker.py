@@ -150,7 +150,7 @@ def set_up_worker(  # noqa: PLR0913 - what a worker is made of
         clock=clock,
         room=locks,
         is_paused=lambda: heartbeat.is_paused,
-        is_suspect=lambda: calibrating.is_suspect,
+        doubt=lambda: calibrating.doubt,
         kept=pusher.wake,
         reading=reading,
         stop=threading.Event(),

@@ -9,7 +9,7 @@ from aggregator.api.described import Moment, moment, told
 from aggregator.api.documents import RegionDocument, region_document
 from aggregator.api.judgement_documents import IncidentDocument, incident_document
 from aggregator.rows import DeclinedRow, WorkerRow
-from aggregator.standing import RegionStanding
+from aggregator.standing import RegionStanding, exactness_of
 from aggregator.status import FailingEndpoint, Status
 from pacewatch.words.slot import to_rfc3339
 
@@ -33,6 +33,9 @@ class WorkerDocument(TypedDict):
     catalog: Annotated[str, told("hash of its catalog")]
     catalog_mismatch: Annotated[
         bool | None, told("whether its catalog is another than the centre's")
+    ]
+    exactness: Annotated[
+        str, told("of its timings by its own calibration; unknown: none since it started")
     ]
     in_hand: Annotated[int, told("runs received, running, or in the outbox")]
     outbox_runs: Annotated[int, told("runs that are not pushed yet")]
@@ -159,6 +162,7 @@ def _worker(worker: WorkerRow, catalog: str | None) -> WorkerDocument:
         "clock_offset_s": worker.clock_offset_s,
         "catalog": worker.catalog,
         "catalog_mismatch": None if catalog is None else worker.catalog != catalog,
+        "exactness": exactness_of(worker),
         "in_hand": worker.in_hand,
         "outbox_runs": worker.outbox_runs,
         "budget_left_usd": worker.budget_left_usd,

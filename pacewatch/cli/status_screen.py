@@ -20,6 +20,7 @@ REGION_COLUMNS = (
     Column(name="Worker", gives_way=True),
     Column(name="Version", narrow=False),
     Column(name="Clock", right=True),
+    Column(name="Timings", narrow=False),
     Column(name="Outbox", right=True),
     Column(name="In hand", right=True),
     Column(name="Budget left", right=True, narrow=False),
@@ -65,7 +66,7 @@ def _summary(document: Document) -> list[RenderableType]:
 
 def _region_rows(region: Document, now: datetime) -> list[Sequence[Cell]]:
     if not region["workers"]:
-        return [(region["region"], Text("none yet", style="red"), *[UNKNOWN] * 7)]
+        return [(region["region"], Text("none yet", style="red"), *[UNKNOWN] * 8)]
     return [
         (
             region["region"],
@@ -76,6 +77,7 @@ def _region_rows(region: Document, now: datetime) -> list[Sequence[Cell]]:
             worker["worker"],
             worker["version"],
             clock_text(worker["clock_offset_s"]),
+            _exactness(worker["exactness"]),
             str(worker["outbox_runs"]),
             str(worker["in_hand"]),
             usd_text(worker["budget_left_usd"]),
@@ -90,6 +92,11 @@ def clock_text(offset_s: float) -> str:
     ms = round(abs(offset_s) * 1000)
     size = f"{ms} ms" if ms < 1000 else seconds_text(abs(offset_s))
     return f"{'-' if offset_s < 0 and ms else '+'}{size}"
+
+
+def _exactness(word: str) -> Text:
+    """Return what the worker's own calibration says of its timings."""
+    return Text(word, style="dim" if word == "exact" else "yellow")
 
 
 def _catalog(mismatch: bool | None) -> Text:

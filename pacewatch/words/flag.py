@@ -25,6 +25,7 @@ class Flag(StrEnum):
     HIDDEN_REASONING = "hidden_reasoning"
     DEGENERATE = "degenerate"
     PROBER_SUSPECT = "prober_suspect"
+    UNCALIBRATED = "uncalibrated"
     CLOCK_GAP = "clock_gap"
     VIA_PROXY = "via_proxy"
     NO_ANSWER = "no_answer"
@@ -47,6 +48,7 @@ LEAVES: dict[Flag, frozenset[Figure]] = {
     Flag.HIDDEN_REASONING: frozenset(),
     Flag.DEGENERATE: _ALL,
     Flag.PROBER_SUSPECT: _ALL,
+    Flag.UNCALIBRATED: frozenset(),
     Flag.CLOCK_GAP: frozenset({Figure.TTFT, Figure.ANSWER}),
     Flag.VIA_PROXY: frozenset(),
     Flag.NO_ANSWER: frozenset(),
@@ -68,6 +70,8 @@ FLAG_MEANINGS: dict[Flag, str] = {
     "such period at a time, or 90 % whatever the periods; of a text of under 48 tokens 80 %, and "
     "none of under 16",
     Flag.PROBER_SUSPECT: "the worker's own calibration is over its limit",
+    Flag.UNCALIBRATED: "the worker had not calibrated itself since it started, so how exact it was"
+    " is not known",
     Flag.CLOCK_GAP: "over 1 ms between the clock readings around the send",
     Flag.VIA_PROXY: "an egress proxy stood between",
     Flag.NO_ANSWER: "reasoning or tool calls, and no visible answer",

@@ -187,6 +187,13 @@ METRICS: dict[str, MetricWord] = {
             "simulated",
         ),
         _gauge(
+            "pacewatch_worker_calibrated",
+            "1 where a worker has calibrated itself since it started, 0: not known to be exact.",
+            "region",
+            "worker",
+            "simulated",
+        ),
+        _gauge(
             "pacewatch_worker_clock_offset_seconds",
             "The worker's wall clock less the centre's.",
             "region",

@@ -38,6 +38,7 @@ ELSEWHERE = {
     Flag.COALESCED,
     Flag.CLOCK_GAP,
     Flag.PROBER_SUSPECT,
+    Flag.UNCALIBRATED,
     Flag.VIA_PROXY,
     Flag.SHORT_ANSWER,
     *CENTRE_FLAGS,

@@ -11,6 +11,7 @@ from uuid import uuid4
 import httpx2
 
 from pacewatch.words.endpoint import Auth, Endpoint, Precision, Price, Protocol
+from pacewatch.words.flag import Flag
 from pacewatch.words.fleet import Fleet, Region
 from pacewatch.words.slot import Load, Purpose
 from pacewatch.words.timing import WorkerName
@@ -81,7 +82,7 @@ def bench_on(
     environment: Mapping[str, str] | None = None,
     wall_at: datetime = NOW,
     max_bytes: int = 1 << 30,
-    is_suspect: bool = False,
+    doubt: Flag | None = None,
 ):
     """A bench on that folder whose wall clock stands still."""
     fleet = fleet or make_fleet()
@@ -100,7 +101,7 @@ def bench_on(
             clock=Clock(disk, lambda: wall_at),
             room=folder,
             is_paused=lambda: False,
-            is_suspect=lambda: is_suspect,
+            doubt=lambda: doubt,
             kept=lambda: None,
             reading=reading,
             stop=threading.Event(),

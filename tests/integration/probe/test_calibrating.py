@@ -70,11 +70,11 @@ def test_a_worker_is_suspect_while_its_reader_cannot_keep_up_and_then_no_more(ow
     pid = own.reading.start().pid
     with stopping(pid):
         again_s = own.calibrate()
-    assert (own.is_suspect, own.told()["over"], again_s) == (True, "ttft", AGAIN_S)
+    assert (own.doubt, own.told()["over"], again_s) == (Flag.PROBER_SUSPECT, "ttft", AGAIN_S)
 
     again_s = own.calibrate()
 
-    assert (own.is_suspect, own.told()["over"], again_s) == (False, "", EVERY_S)
+    assert (own.doubt, own.told()["over"], again_s) == (None, "", EVERY_S)
     assert own.told()["at"] == "2026-03-01T12:00:00Z"
 
 
@@ -127,16 +127,18 @@ def test_one_that_cannot_be_made_is_made_later_and_accuses_nobody(own, monkeypat
 
     assert own.calibrate() == SOON_S
     assert (own.latest, own.is_suspect, own.told()) == (None, False, None)
+    assert own.doubt is Flag.UNCALIBRATED
 
 
-@pytest.mark.parametrize("is_suspect", [False, True])
-def test_timings_of_a_suspect_worker_are_flagged(tmp_path, is_suspect):
-    with bench_on(tmp_path, is_suspect=is_suspect) as bench:
+@pytest.mark.parametrize("doubt", [None, Flag.PROBER_SUSPECT, Flag.UNCALIBRATED])
+def test_timings_of_a_worker_in_doubt_are_flagged(tmp_path, doubt):
+    with bench_on(tmp_path, doubt=doubt) as bench:
         carry(bench, make_task())
         [kept] = bench.outbox.batch()
 
     [request] = json.loads(kept.record)["requests"]
-    assert (str(Flag.PROBER_SUSPECT) in request["flags"]) is is_suspect
+    found = {Flag.PROBER_SUSPECT, Flag.UNCALIBRATED} & {Flag(one) for one in request["flags"]}
+    assert found == ({doubt} if doubt else set())
 
 
 def test_each_suspicion_that_a_heartbeat_tells_of_has_the_worker_calibrate(

@@ -21,7 +21,13 @@ from pacewatch.words.timing import Timing
 
 CASES = [case for protocol in Protocol for case in cases_of(protocol)]
 
-HOST_FLAGS = {Flag.SHORT_ANSWER, Flag.COALESCED, Flag.CLOCK_GAP, Flag.PROBER_SUSPECT}
+HOST_FLAGS = {
+    Flag.SHORT_ANSWER,
+    Flag.COALESCED,
+    Flag.CLOCK_GAP,
+    Flag.PROBER_SUSPECT,
+    Flag.UNCALIBRATED,
+}
 """What depends on the host, or on what was asked."""
 
 SLACK_MS = 25

@@ -282,6 +282,14 @@ def test_a_worker_whose_calibration_is_over_a_limit_is_told(over, value):
     found = read(page_text(workers=[replace(WORKER, calibration={"over": over})]))
 
     assert [value] == [told for _, told in found["pacewatch_worker_suspect"]]
+    assert [told for _, told in found["pacewatch_worker_calibrated"]] == [1]
+
+
+def test_a_worker_that_has_not_calibrated_since_it_started_is_neither_exact_nor_suspect():
+    found = read(page_text(workers=[replace(WORKER, calibration=None)]))
+
+    assert [told for _, told in found["pacewatch_worker_calibrated"]] == [0]
+    assert "pacewatch_worker_suspect" not in found
 
 
 def test_judging_that_never_ran_has_no_moment():

@@ -337,6 +337,22 @@ def test_a_choice_that_nobody_knows_is_told_with_what_is_known():
     assert unknown.text == "No region is called “mars” here (known: eu-west, us-east)."
 
 
+def test_a_worker_that_is_not_known_to_be_exact_is_told_while_it_lives():
+    found = {"unknown": None, "suspect": {"over": "ttft"}, "exact": {"over": ""}}
+    workers = [replace(WORKER, worker=name, calibration=one) for name, one in found.items()]
+    gone = replace(workers[0], worker="gone", last_seen_at=NOW - timedelta(minutes=11))
+    notices = notices_of(
+        board_of(series_of(unmeasured()), workers=[*workers, gone]), board_fleet(), CHOICE
+    )
+
+    assert [one.text for one in notices[:-1]] == [
+        "Timings of worker unknown in eu-west may be off: it has not calibrated itself since it "
+        "started.",
+        "Timings of worker suspect in eu-west are in doubt, and their figures do not count: its own"
+        " calibration is over a limit.",
+    ]
+
+
 def test_before_the_first_run_the_next_one_is_told():
     board = board_of(series_of(unmeasured()), next_slot_at=NOW + timedelta(seconds=40))
     (notice,) = notices_of(board, board_fleet(), CHOICE)
