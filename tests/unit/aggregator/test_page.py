@@ -130,7 +130,7 @@ def test_without_enough_runs_alone_it_is_told_how_many_there_are():
 
 def test_of_several_regions_of_which_one_has_measured_it_is_told_as_of_that_one():
     other = replace(unmeasured(AMONG), region="us-east", series_id=2)
-    series = series_of(AMONG, other, together=[TOGETHER, replace(TOGETHER, series_id=2)])
+    series = series_of(other, AMONG, together=[TOGETHER, replace(TOGETHER, series_id=2)])
 
     assert series.pooled.together == series.regions["eu-west"].together
     assert series.regions["us-east"].together.throughput.median is None
@@ -145,10 +145,13 @@ def test_a_slowdown_over_regions_is_of_those_that_have_measured_both_loads():
         replace(TOGETHER, series_id=2, alone_id=12),
         replace(TOGETHER, series_id=3, alone_id=None, alone_speed_runs=0, alone_ttft_runs=0),
         replace(TOGETHER, series_id=4, alone_id=14),
+        replace(TOGETHER, series_id=5, alone_id=15, alone_speed_runs=0, alone_ttft_runs=0),
     ]
+    refused = replace(AMONG, region="sa-east", series_id=5)
     around = Around(now=NOW, window=WINDOW, together={row.series_id: row for row in told})
 
-    assert pools_of([AMONG, throttled, only, both], around) == ((1, 2, 3, 4), (1, 4), (2, 14))
+    rows = [AMONG, throttled, only, both, refused]
+    assert pools_of(rows, around) == ((1, 2, 3, 4, 5), (1, 4), (2, 14))
     assert pools_of([throttled, only], around) == ((2, 3), (), ())
     assert pools_of([SERIES, both], Around(now=NOW, window=WINDOW)) == ((1, 4), (), ())
 
