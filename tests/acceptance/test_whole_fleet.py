@@ -169,6 +169,7 @@ def test_a_silent_region_is_told_until_it_speaks_and_nobody_else_is_touched(flee
     until(lambda: all_regions_tried(prometheus), patience_s=BUSY_S)
     until(lambda: silent_regions(prometheus) == set(), patience_s=BUSY_S)
 
+    silenced_at = time.time()
     silenced = [one for one, region in zip(fleet.workers, WORKERS, strict=True) if region == SILENT]
     for worker in silenced:
         worker.process.send_signal(signal.SIGTERM)
@@ -196,8 +197,10 @@ def test_a_silent_region_is_told_until_it_speaks_and_nobody_else_is_touched(flee
     assert silent_though_heard(prometheus) == {SILENT}
     is_silent = {one: len(PICKS) * (one == SILENT) for one in REGIONS}
     until(lambda: prometheus.values(VERDICT.format("silent"), "region") == is_silent)
-    assert prometheus.values(VERDICT.format("slow|failing"), "region")[SILENT] == 0
     assert set(prometheus.values(VERDICT.format("failing"), "region").values()) == {0}
+    called = 'pacewatch_region_verdict{verdict=~"slow|failing"}'
+    called_in = held_since(prometheus, called, silenced_at, "region")
+    assert not called_in & {SILENT, *heard_all_along(prometheus)}
     silenced[0].start(wait=False)
     until(lambda: silent_regions(prometheus) == set())
     until(lambda: prometheus.values(VERDICT.format("silent"), "region")[SILENT] == 0)
