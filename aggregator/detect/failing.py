@@ -20,6 +20,17 @@ def failure_votes(run: Evidence, limits: Limits) -> list[tuple[Chart, float]]:
     return votes
 
 
+IN_A_ROW, HURRIED = 5, 2
+"""So many failures in a row, of whatever region, are an alarm whatever went before; and from so
+many on the next confirming probes go out at once.
+"""
+
+
+def row_after(run: Evidence, row: int) -> int:
+    """Return how many failures in a row there are with the run, over all regions."""
+    return row if run.failed is None else row + 1 if run.failed else 0
+
+
 @dataclass(slots=True)
 class Service:
     """Whether the model is served: gone after two runs in a row that say so, from two regions

@@ -39,6 +39,7 @@ def state_of(watch: Watch) -> dict[str, Any]:
         "recent": {region: [list(p) for p in points] for region, points in watch.recent.items()},
         "loaded": {region: [list(p) for p in points] for region, points in watch.loaded.items()},
         "service": asdict(watch.service),
+        "row": watch.row,
         "suspicion": None if watch.suspicion is None else asdict(watch.suspicion),
         "away": watch.away,
     }
@@ -69,6 +70,7 @@ def watch_of(state: dict[str, Any] | None, rules: Rules) -> Watch:
         region: [(at, z) for at, z in points] for region, points in state.get("loaded", {}).items()
     }
     watch.service = Service(**state["service"])
+    watch.row = state.get("row", 0)
     watch.suspicion = state["suspicion"] and Suspicion(**state["suspicion"])
     watch.away = state.get("away", {})
     return watch

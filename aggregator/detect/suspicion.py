@@ -1,15 +1,14 @@
 """A suspicion orders confirming probes, a few at a time, before anyone is told. Pure.
 
 Soft (something slow): three rounds of two, one from the suspect region and one from another.
-Hard (a failure): three at once, one from the suspect region and two from others; three more only
-if one of those failed. Of the last few that a day allows a failure has two, one from the suspect
-region and one from another, and three more at once where one of those fails too: failures that
-stand alone may not spend what an outage needs.
+Hard (a failure): at most three at once, one from the suspect region and two from others; three more
+if one of those failed. The less a day still allows the fewer there are at first, two and at last
+one: failures that stand alone may not spend what an outage needs.
 
-However many go out, from two on a third to two thirds of them are from the suspect region. The last
-one of a day goes there: where it fails the trouble stands, and where it is well there is none known
-anywhere. From another region it would be well too where the trouble is of one region, and clear it.
-What is slow is not asked about by one alone.
+However many go out, from two on a third to two thirds of them are from the suspect region. One
+alone goes there: where it fails the trouble stands, and where it is well there is none known
+anywhere. From another region it would be well too where the trouble is of one region, and would
+clear it. What is slow is not asked about by one alone.
 """
 
 from dataclasses import dataclass
@@ -21,8 +20,8 @@ SOFT_ROUND_S = 1_200
 HARD_ROUND_S = 600
 ENDS_AFTER_S = 7_200
 
-FEW = 9
-"""Of so many that a day still allows, a failure has two at first."""
+SHARE = 9
+"""A failure has one at first, and one more for each so many that a day still allows."""
 
 _OWN = (0, 3, 5)
 """Which of the six are from the suspect region: any first two or more of them are so by a third to
@@ -77,8 +76,7 @@ def _size(suspicion: Suspicion, allowed: int) -> int:
     left = max(min(MOST_ORDERED - suspicion.ordered, allowed), 0)
     if not suspicion.hard:
         return 2 if left > 1 else 0
-    is_sparing = not suspicion.ordered and allowed <= FEW
-    return min(2 if is_sparing else 3, left)
+    return min(3 if suspicion.ordered else 1 + allowed // SHARE, 3, left)
 
 
 def _asked(suspicion: Suspicion, regions: tuple[str, ...]) -> list[str]:

@@ -59,6 +59,8 @@ class Watch:
     loaded: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
     """Moment and z of the whole answer of parallel runs, by region."""
     service: failing.Service = field(default_factory=failing.Service)
+    row: int = 0
+    """Failures in a row, over all regions."""
     suspicion: Suspicion | None = None
     away: dict[str, float] = field(default_factory=dict)
     """Regions from which nothing is heard, and since when that is known."""
@@ -120,6 +122,7 @@ class Watch:
         if self.service.take(run, len(self.heard)):
             turn = Turn.EASED if self.service.gone_since is None else Turn.ALARM
             changes.append(Change(turn=turn, at=run.at, scope=POOLED, chart=None, since=run.at))
+        self.row = failing.row_after(run, self.row)
         z_ttft, z_speed = self._usual(run)
         votes = failing.failure_votes(run, self.rules.limits)
         if run.ttft_s is not None:
@@ -173,6 +176,8 @@ class Watch:
         if chart in SLOW_CHARTS:
             vote = vote_of(said, alarmed=standing.alarmed_at is not None)
         level = self.rules.regional if scope else self.rules.pooled
+        if chart is Chart.FAILURES and not scope and self.row >= failing.IN_A_ROW:
+            vote = level[chart] + said
         changed = standing.take(vote, at, inf if self.rules.muted else level[chart])
         since = standing.since
         if changed and standing.alarmed_at is None:
@@ -217,16 +222,19 @@ class Watch:
         gone = run.gone and self.service.worked
         hard, worst = run.failed is True or gone, self._worst(run.region)
         suspicion = self.suspicion
-        is_new = hard and run.purpose is not Purpose.CONFIRM
+        is_asked = run.purpose is Purpose.CONFIRM
+        is_new = hard and not is_asked
         if suspicion is None or (is_new and (suspicion.over or not suspicion.hard)):
             if not self._is_suspect(hard=hard, worst=worst, region=run.region):
                 return []
             return self._begin(run, now, hard=hard)
-        if run.purpose is Purpose.CONFIRM:
-            suspicion.good = 0 if hard else suspicion.good + 1
+        if hard:
+            suspicion.good = 0
+        elif run.failed is False and (is_asked or run.region == suspicion.region):
+            suspicion.good += 1
         if hard and not suspicion.over:
             suspicion.hard = True
-            waits = run.purpose is Purpose.CONFIRM and suspicion.ordered > 2
+            waits = is_asked and self.row < failing.HURRIED
             wait_s = self.rules.scaled(HARD_ROUND_S) if waits else 0
             soon = now + wait_s
             suspicion.due_at = min(suspicion.due_at or soon, soon)

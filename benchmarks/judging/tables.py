@@ -40,9 +40,6 @@ TARGETS = (
 )
 """Median and 90 %, hours."""
 
-MOST_RUNS = 730_000
-"""Runs of quiet time at each rate at most: 25 years of an endpoint in 8 regions."""
-
 Delays = Mapping[str, Mapping[str, list[Found]]]
 """By rate and trouble."""
 
@@ -55,8 +52,7 @@ def tell_quiet(seeds: range, years: float) -> list[Section]:
         *("of all regions, which may page (95 %)", "extra requests"),
     )
     for name, rate in RATES.items():
-        longest = min(years, MOST_RUNS / rate.runs_a_day / 365.25)
-        found = quiet(rate, seeds, max(20, int(longest * 365.25 / len(seeds))))
+        found = quiet(rate, seeds, max(20, int(years * 365.25 / len(seeds))))
         cells = [
             f"{count / found.years:.2f} ({low / found.years:.2f} to {high / found.years:.2f})"
             for count in (found.days_alarmed, found.days_pooled)
