@@ -24,6 +24,8 @@ class Parameter:
     """query, path, header or body."""
     needed: bool
     text: str
+    words: tuple[str, ...] = ()
+    """All that are allowed; empty where it is no choice of words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +86,7 @@ def _operation(
         method=method.upper(),
         path=path,
         text=" ".join(told.get("description", told.get("summary", "")).split()),
-        parameters=(*_parameters(told), *_asked(told, schema)),
+        parameters=(*_parameters(told, schema), *_asked(told, schema)),
         answers=tuple(sorted(answers)),
         members=tuple(
             Member(name=name, text=its.get("description", ""))
@@ -93,14 +95,24 @@ def _operation(
     )
 
 
-def _parameters(told: Mapping[str, Any]) -> Iterator[Parameter]:
+def _parameters(told: Mapping[str, Any], schema: Mapping[str, Any]) -> Iterator[Parameter]:
     for found in told.get("parameters", ()):
         yield Parameter(
             name=found["name"],
             where=found["in"],
             needed=found.get("required", False),
             text=found.get("description", ""),
+            words=tuple(_words(found.get("schema", {}), schema)),
         )
+
+
+def _words(told: Mapping[str, Any], schema: Mapping[str, Any]) -> Iterator[str]:
+    """Give the words that a value may be, or each of several values."""
+    told = _referred(told, schema)
+    yield from told.get("enum", ())
+    for part in (*told.get("anyOf", ()), told.get("items", {})):
+        if part:
+            yield from _words(part, schema)
 
 
 def _asked(told: Mapping[str, Any], schema: Mapping[str, Any]) -> Iterator[Parameter]:
@@ -116,6 +128,10 @@ def _body(told: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str, An
     media: Mapping[str, Any] = next(
         (one for name, one in told.get("content", {}).items() if "json" in name), {}
     )
-    found: Mapping[str, Any] = media.get("schema", {})
-    name = found.get("$ref", "").rpartition("/")[2]
-    return schema["components"]["schemas"][name] if name else found
+    return _referred(media.get("schema", {}), schema)
+
+
+def _referred(told: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what a schema is, where it only names another one."""
+    name = told.get("$ref", "").rpartition("/")[2]
+    return schema["components"]["schemas"][name] if name else told

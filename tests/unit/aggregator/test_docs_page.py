@@ -34,3 +34,23 @@ def test_members_of_what_is_asked_and_answered_stand_with_what_they_are():
         Parameter(name="by", where="body", needed=False, text=""),
     )
     assert (get.members, get.parameters, get.answers) == ((), (), ("200",))
+
+
+def test_the_words_that_a_parameter_may_be_are_told_of_one_and_of_several():
+    several = {"anyOf": [{"type": "array", "items": {"$ref": "#/c/Load"}}, {"type": "null"}]}
+    told = {
+        "parameters": [
+            {"name": "load", "in": "query", "schema": several},
+            {"name": "format", "in": "query", "schema": {"$ref": "#/c/Form"}},
+            {"name": "limit", "in": "query", "schema": {"type": "integer"}},
+        ]
+    }
+    words = {"Load": {"enum": ["single", "parallel"]}, "Form": {"enum": ["jsonl", "csv"]}}
+
+    (operation,) = operations_of({"paths": {"/a": {"get": told}}, "components": {"schemas": words}})
+
+    assert [one.words for one in operation.parameters] == [
+        ("single", "parallel"),
+        ("jsonl", "csv"),
+        (),
+    ]
