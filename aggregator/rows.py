@@ -220,6 +220,8 @@ class DeclinedRow:
     provider: str
     reason: str
     runs: int
+    ended: int
+    """Slots of the provider there that were run or missed in that time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

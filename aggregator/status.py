@@ -41,6 +41,9 @@ GIVEN_UP_SHOWN = timedelta(days=1)
 MOST_DECLINED = 8
 """Lines of what workers did not run at most, those of most runs first."""
 
+LATE_TOLD_FROM = 0.1
+"""Share of a provider's runs in a region from which those that came too late are a problem."""
+
 _UNASKED = [f"declined:{why}" for why in Decline if why is not Decline.PAUSED]
 """Reasons that nobody has chosen."""
 
@@ -220,14 +223,21 @@ def _region_problems(region: RegionStanding, now: datetime) -> tuple[str, ...]:
 
 
 def _declined_problems(status: Status) -> Iterator[str]:
-    for row in status.declined[:MOST_DECLINED]:
+    told = [row for row in status.declined if not _gave_way(row)]
+    for row in told[:MOST_DECLINED]:
         why = DECLINE_MEANINGS[Decline(row.reason.removeprefix("declined:"))]
         yield (
             f"region {row.region}: {plural(row.runs, 'run')} of {row.provider} not made in "
             f"{span_text(status.day.total_seconds())}: {why}"
         )
-    if (left := len(status.declined) - MOST_DECLINED) > 0:
+    if (left := len(told) - MOST_DECLINED) > 0:
         yield f"and {left} more of that kind"
+
+
+def _gave_way(row: DeclinedRow) -> bool:
+    """Whether few runs gave way to others of their worker: the next one is made in their place."""
+    late = row.reason == f"declined:{Decline.LATE}"
+    return late and row.runs < LATE_TOLD_FROM * row.ended
 
 
 def _failing_alone(status: Status) -> list[FailingEndpoint]:

@@ -117,11 +117,21 @@ from worker
 order by region, worker;
 
 -- name: select_declined
--- what workers did not run, and why
-select region, split_part(endpoint, '/', 1) as provider, reason, count(*) as runs
-from slot
-where slot_at > %(since)s and state = 'missed' and reason = any(%(reasons)s)
-group by region, provider, reason
+-- what workers did not run, and why; beside it, how many slots of that provider there were run or
+-- missed in that time
+select * from (
+    select region, provider, reason, runs,
+           (sum(runs) over (partition by region, provider))::bigint as ended
+    from (
+        select region, split_part(endpoint, '/', 1) as provider,
+               case when state = 'missed' and reason = any(%(reasons)s) then reason end as reason,
+               count(*) as runs
+        from slot
+        where slot_at > %(since)s and state in ('run', 'missed')
+        group by 1, 2, 3
+    ) as slots
+) as told
+where reason is not null
 order by runs desc, region, provider, reason;
 
 -- name: select_untold

@@ -18,6 +18,7 @@ from support.timings import make_chunks, make_timing
 
 from aggregator import aside
 from aggregator.reading import unpacked
+from aggregator.rows import DeclinedRow, read_rows
 from pacewatch.words.errors import StoreError
 from pacewatch.words.flag import Flag
 from pacewatch.words.outcome import Decline, Outcome
@@ -147,6 +148,31 @@ def test_a_declined_record_turns_its_slot_missed_at_once_and_takes_no_key(pool):
     assert (state["state"], state["reason"]) == ("missed", "declined:headroom")
     assert counters(pool) == {("missed", "declined:headroom"): 1}
     assert rows(pool, "select * from run") == []
+
+
+def test_beside_the_runs_not_made_stands_how_many_of_the_provider_there_have_ended(pool):
+    late, full, ran, _to_come = planned(
+        pool, *(make_slot(NOON + timedelta(minutes=n)) for n in range(4))
+    )
+    planned(pool, make_slot(region="us-east"), state="missed")
+    push(
+        pool,
+        record_of(late, declined=Decline.LATE),
+        record_of(full, declined=Decline.BUDGET),
+        record_of(ran),
+    )
+
+    with pool.connection() as connection:
+        found = read_rows(
+            connection,
+            DeclinedRow,
+            "select_declined",
+            since=NOON - timedelta(minutes=1),
+            reasons=["declined:late"],
+        )
+
+    (row,) = found
+    assert (row.reason, row.runs, row.ended) == ("declined:late", 1, 3)
 
 
 def test_a_declined_record_need_not_know_what_it_would_have_asked(pool):

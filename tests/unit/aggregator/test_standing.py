@@ -15,6 +15,7 @@ from aggregator.standing import (
     suspects,
 )
 from aggregator.status import DISPATCH_SILENT_AFTER, make_status
+from pacewatch.words.outcome import DECLINE_MEANINGS, Decline
 
 
 def last_runs(*goods, requests=1, series_id=1):
@@ -163,7 +164,8 @@ def test_a_centre_that_never_ticked_is_a_problem(store):
 
 
 def declined(runs=12, reason="declined:headroom", **fields):
-    return DeclinedRow(region="eu-west", provider="groq", reason=reason, runs=runs, **fields)
+    given = {"region": "eu-west", "provider": "groq", "ended": 100, **fields}
+    return DeclinedRow(reason=reason, runs=runs, **given)
 
 
 def test_what_workers_did_not_run_is_a_problem_with_its_reason():
@@ -174,6 +176,17 @@ def test_what_workers_did_not_run_is_a_problem_with_its_reason():
         "the provider's headers leave too little of a rate limit",
         "region eu-west: 1 run of groq not made in 24 h: the worker has no key",
     )
+
+
+def test_runs_that_came_too_late_are_a_problem_from_a_tenth_of_the_runs_on():
+    few = declined(9, "declined:late")
+    found = status(declined=[few, declined(10, "declined:late"), declined(1, "declined:budget")])
+
+    assert found.problems == (
+        "region eu-west: 10 runs of groq not made in 24 h: its turn came too late",
+        f"region eu-west: 1 run of groq not made in 24 h: {DECLINE_MEANINGS[Decline.BUDGET]}",
+    )
+    assert found.declined[0] == few
 
 
 def test_of_many_lines_of_what_was_not_run_the_first_are_told():
