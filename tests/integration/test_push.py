@@ -1,6 +1,7 @@
 import gzip
 import http.client
 import json
+import select
 from contextlib import closing
 from datetime import timedelta
 from urllib.parse import urlsplit
@@ -9,7 +10,9 @@ import pytest
 from support.centre import make_fleet, migrated_pool, served
 from support.records import NOON, REGION, make_slot, plan, record_of
 from support.servers import fresh_database
+from support.stack import until
 
+from aggregator.api.push import IN_HAND, IN_HAND_OF_A_REGION
 from aggregator.regions import issue_token, revoke_tokens
 from pacewatch.words.wire import MAX_BATCH_BYTES
 
@@ -147,6 +150,45 @@ def test_50_mb_of_rubbish_are_one_sentence_and_the_next_push_passes(
         else "a bearer token is needed, and this is none that the centre issued"
     )
     assert post(address, token, batch(record_of(*slots(1))))[0] == 200
+
+
+def begun(address, token):
+    """A push whose body has not arrived yet."""
+    connection = http.client.HTTPConnection(address, timeout=30)
+    connection.putrequest("POST", "/v1/runs")
+    connection.putheader("Authorization", f"Bearer {token}")
+    connection.putheader("Content-Length", "100")
+    connection.endheaders(b"{")
+    return connection
+
+
+def the_one_answered(begun):
+    """Of pushes that have begun the one that is answered all the same: its status and its wait."""
+    ready, _, _ = select.select([one.sock for one in begun], [], [], 60)
+    (answered,) = [one for one in begun if one.sock in ready]
+    begun.remove(answered)
+    with closing(answered):
+        answer = answered.getresponse()
+        return answer.status, answer.headers["retry-after"]
+
+
+def test_of_too_many_pushes_at_once_one_is_told_when_to_come_again(address, pool):
+    regions = [f"region-{n}" for n in range(IN_HAND // IN_HAND_OF_A_REGION)]
+    with pool.connection() as connection:
+        tokens = [issue_token(connection, region, "region", NOON) for region in regions]
+        other = issue_token(connection, "another", "region", NOON)
+
+    held = [begun(address, tokens[0]) for _ in range(IN_HAND_OF_A_REGION + 1)]
+    of_a_region = the_one_answered(held)
+    assert post(address, other, batch())[0] == 200
+    held += [begun(address, token) for token in tokens[1:] for _ in range(IN_HAND_OF_A_REGION)]
+    held.append(begun(address, other))
+    of_all = the_one_answered(held)
+    for one in held:
+        one.close()
+    until(lambda: post(address, other, batch())[0] == 200)
+
+    assert (of_a_region, of_all) == ((429, "5"), (503, "5"))
 
 
 @pytest.mark.parametrize(
