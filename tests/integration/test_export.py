@@ -120,7 +120,10 @@ def test_both_forms_tell_the_same(client):
         ({"model": "other"}, 0),
         ({"endpoint": SINGLES[0].endpoint}, 15),
         ({"endpoint": "other/model"}, 0),
+        ({"provider": ["groq", "other"]}, 15),
+        ({"provider": "other"}, 0),
         ({"region": "us-east"}, 0),
+        ({"workload": "long"}, 0),
     ],
 )
 def test_an_export_has_the_filters_of_the_board(client, query, count):
@@ -157,7 +160,15 @@ def test_only_so_many_rows_of_an_export_are_in_memory_at_once(pool, monkeypatch)
 
     pieces = export(pool, Filter(), since=NOON - timedelta(days=3), until=NOON, form=Form.JSONL)
 
-    lines = [piece.count(b"\n") for piece in pieces]
+    first = next(pieces)
+    with pool.connection() as connection:
+        asked = connection.execute(
+            "select query from pg_stat_activity"
+            " where datname = current_database() and pid <> pg_backend_pid()"
+            " and state = 'idle in transaction'"
+        ).fetchall()
+    lines = [piece.count(b"\n") for piece in (first, *pieces)]
+    assert [row["query"] for row in asked] == ['FETCH FORWARD 4 FROM "export"']
     assert sum(lines) == 16
     assert max(lines) == 4
 
