@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from aggregator.advice import Advice, advice_text, read_advice
 from aggregator.db import Connection, queries
-from aggregator.incident_texts import lasted_text, title_of
+from aggregator.incident_texts import lasted_text, state_of, title_of
 from aggregator.incident_views import Incident, read_open
 from aggregator.rows import (
     DeclinedRow,
@@ -203,7 +203,8 @@ def _judging_problems(status: Status) -> tuple[str, ...]:
 
 def _incident_problem(one: Incident, now: datetime) -> str:
     lasts = lasted_text(one, now)
-    return f"incident {one.incident_id}: {title_of(one)}, for {lasts} ({word_text(one.blame)})"
+    told = f"{word_text(one.blame)}; {state_of(one, now)}"
+    return f"incident {one.incident_id}: {title_of(one)}, for {lasts} ({told})"
 
 
 def _advice_problems(status: Status) -> Iterator[str]:

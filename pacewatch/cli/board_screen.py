@@ -8,6 +8,7 @@ from typing import Any
 from rich.console import RenderableType
 from rich.text import Text
 
+from pacewatch.cli.incident_words import lasts_text, state_text
 from pacewatch.cli.render import Cell, Column, as_text, bar, table
 from pacewatch.words.outcome import outcome_text
 from pacewatch.words.slot import from_rfc3339
@@ -122,9 +123,9 @@ def _age(moment: str | None, now: datetime) -> str:
 
 def incident_line(one: Document, now: datetime) -> Text:
     """Return one open incident in a line."""
-    lasts = age_text(from_rfc3339(one["since"]), now)
-    told = f"Incident {one['incident']}: {one['title']}, for {lasts} ({word_text(one['class'])})"
-    return Text(as_text(told).plain, style="bold red" if one["pages"] else "yellow")
+    blame, state = word_text(one["class"]), state_text(one)
+    told = f"Incident {one['incident']}: {one['title']}, for {lasts_text(one, now)}"
+    return Text(as_text(f"{told} ({blame}; {state})").plain, style=state.style)
 
 
 def remark(endpoint: Document, series: Document, now: datetime) -> Text:

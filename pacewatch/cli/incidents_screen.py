@@ -8,11 +8,12 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from pacewatch.cli.board_screen import SIMULATED
+from pacewatch.cli.incident_words import lasts_text, state_text
 from pacewatch.cli.render import Cell, Column, as_text, table
 from pacewatch.words.outcome import outcome_text
 from pacewatch.words.slot import from_rfc3339
-from pacewatch.words.text import UNKNOWN, age_text, ago_text, seconds_text, speed_text, word_text
-from pacewatch.words.verdict import BLAME_MEANINGS, UNUSUAL_ENDS, Blame, UnusualEnd
+from pacewatch.words.text import UNKNOWN, ago_text, seconds_text, speed_text, word_text
+from pacewatch.words.verdict import BLAME_MEANINGS, Blame
 
 Document = dict[str, Any]
 
@@ -97,22 +98,6 @@ def _events(document: Document, width: int) -> list[RenderableType]:
     if not rows:
         return []
     return [Text(), table(EVENT_COLUMNS, rows, width=width, title="Timeline, UTC")]
-
-
-def state_text(one: Document) -> Text:
-    """Return how an incident stands."""
-    if one["state"] == "confirmed":
-        held = ", acknowledged" if one["acknowledged_at"] else ""
-        return Text(f"open{held}", style="bold red" if one["pages"] else "yellow")
-    if one["state"] == "eased" and one["unusual_end"] is not None:
-        return Text(UNUSUAL_ENDS[UnusualEnd(one["unusual_end"])], style="dim")
-    return Text("as usual again" if one["state"] == "eased" else one["state"], style="dim")
-
-
-def lasts_text(one: Document, now: datetime) -> str:
-    """Return how long an incident has gone on, or went on."""
-    end = one["eased_at"] or one["ended_at"]
-    return age_text(from_rfc3339(one["since"]), now if end is None else from_rfc3339(end))
 
 
 def _part(part: Document, now: datetime) -> tuple[Cell, ...]:

@@ -131,6 +131,19 @@ def test_each_problem_is_one_sentence():
     )
 
 
+def test_an_incident_is_told_with_how_it_stands():
+    since = NOW - timedelta(minutes=25)
+    eased_at = NOW - timedelta(seconds=82)
+    goes_on = make_incident(since=since)
+    eased = make_incident(since=since, state="eased", eased_at=eased_at)
+    found = status(incidents=[goes_on, eased]).problems
+
+    assert [one.rpartition(", for ")[2] for one in found] == [
+        "25 min (provider; open)",
+        "24 min (provider; as usual again for 82 s)",
+    ]
+
+
 def test_an_endpoint_that_an_open_incident_tells_has_no_line_of_its_own():
     bad = replace(SERIES, latest_outcome="timeout_first_token", region="us-east")
     part = make_part(ENDPOINT.endpoint)

@@ -60,6 +60,34 @@ def test_a_board_of_real_measurements_has_no_remark_on_a_simulator():
     assert board_screen.SIMULATED not in board_text(80, simulated=False)
 
 
+@pytest.mark.parametrize(
+    ("fields", "line"),
+    [
+        ({}, "Incident 7: groq: slow, for 30 min (region path; open)"),
+        (
+            {"state": "eased", "eased_at": "2026-12-02T11:50:00Z"},
+            "Incident 7: groq: slow, for 20 min (region path; as usual again)",
+        ),
+    ],
+)
+def test_an_incident_stands_above_the_board_with_how_it_stands(fields, line):
+    one = {
+        "incident": 7,
+        "title": "groq: slow",
+        "class": "region_path",
+        "state": "confirmed",
+        "pages": True,
+        "since": "2026-12-02T11:30:00Z",
+        "acknowledged_at": None,
+        "eased_at": None,
+        "ended_at": None,
+        "unusual_end": None,
+    }
+    found = board_screen.incident_line(one | fields, from_rfc3339("2026-12-02T12:00:00Z"))
+
+    assert found.plain == line
+
+
 def test_what_is_not_planned_is_told_as_such():
     assert "Nothing of that kind is measured or planned." in board_text(80, workload="long")
 
