@@ -11,6 +11,7 @@ from support.boards import ENDPOINTS, HOSTILE, board_fleet, fill, filled_pool, s
 from support.centre import migrated_pool
 from support.pooled import pooled_median
 from support.records import NOON
+from support.seed import add_series
 from support.servers import embedded_postgres, fresh_database
 
 from aggregator.api.app import create_app
@@ -273,6 +274,68 @@ def test_series_can_be_asked_for_by_all_that_tells_them_apart(client):
     tag = client.get(f"/api/series{query}").headers["etag"]
     again = client.get(f"/api/series{query}", headers={"If-None-Match": tag})
     assert again.status_code == 304
+
+
+def listed_on(client, path, query=""):
+    """What tells apart each series of a list, whichever list it is."""
+    told = client.get(f"/api/{path}{query}{'&' if query else '?'}limit=500").json()
+    if path == "series":
+        found = told["series"]
+    else:
+        found = [
+            {**endpoint, "model": model["model"], "region": region, **series}
+            for model in told["models"]
+            for endpoint in model["endpoints"]
+            for series in endpoint["series"]
+            for region in series["regions"]
+        ]
+    names = ("endpoint", "model", "provider", "precision", "region", "workload", "load")
+    return [{name: one[name] for name in names} for one in found]
+
+
+@pytest.mark.parametrize("path", ["board", "series"])
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("endpoint", "groq/gpt-oss-120b"),
+        ("model", "gpt-oss-120b"),
+        ("provider", "groq"),
+        ("precision", "fp8"),
+        ("region", "us-east"),
+        ("workload", "long"),
+        ("load", "parallel"),
+    ],
+)
+def test_each_filter_alone_leaves_the_series_of_that_value(client, path, name, value):
+    everything = listed_on(client, path)
+
+    found = listed_on(client, path, f"?{name}={value}")
+
+    assert len(found) < len(everything)
+    assert found == [series for series in everything if series[name] == value]
+
+
+@pytest.mark.parametrize("path", ["board", "series"])
+def test_of_two_workloads_only_the_series_of_the_one_asked_for_are_left(pool, client, path):
+    place = ("groq/gpt-oss-120b", "eu-west")
+    usual = listed_on(client, path)
+    with pool.connection() as connection:
+        add_series(connection, *place, workload="long")
+    try:
+        both = listed_on(client, path)
+        short, (long,) = (
+            listed_on(client, path, f"?workload={name}") for name in ("short", "long")
+        )
+    finally:
+        with pool.connection() as connection:
+            connection.execute(
+                "with gone as (delete from series where workload = 'long' returning series_id)"
+                " delete from series_stat where series_id in (select series_id from gone)"
+            )
+
+    assert len(both) == len(usual) + 1
+    assert short == usual
+    assert (long["endpoint"], long["region"], long["workload"]) == (*place, "long")
 
 
 @pytest.mark.parametrize(
