@@ -197,6 +197,7 @@ def _run(bench: Bench, job: Job) -> None:
                     execution=planned.execution,
                     beside=beside,
                     reading=bench.reading,
+                    wall=bench.clock.wall,
                 )
             )
         if doubt := bench.doubt():

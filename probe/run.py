@@ -4,7 +4,6 @@ The setting up, the prompts and the counting of tokens lie outside every clock.
 """
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from uuid import UUID
 
 from pacewatch.words.endpoint import Endpoint, endpoint_hash
@@ -14,6 +13,7 @@ from pacewatch.words.timing import Run, WorkerName
 from pacewatch.words.wire import Task
 from probe.adapt import adapted
 from probe.asking import Watch, ask_together
+from probe.clock import Wall, wall_now
 from probe.cost import cost_usd
 from probe.keys import Key
 from probe.prompts import make_prompt
@@ -38,13 +38,14 @@ async def make_run(  # noqa: PLR0913 - what a run is made of
     beside: int,
     reading: Reading | None = None,
     watch: Watch | None = None,
+    wall: Wall = wall_now,
 ) -> Run:
     """Carry a task out and return its record; never raises for what a provider does.
 
     The requests are on ready connections before the first is sent, and leave together. Those
     whose connection does not come about are not waited for. A fault of our own is `internal`.
     `reading` empties the sockets; without it this process does, whose stamps are as good as it is
-    idle. `watch` is shown the answers while they are made.
+    idle. `watch` is shown the answers while they are made; `wall` tells when the run is begun.
     What signs them is fetched before anything else.
     """
     asked = _Asked(
@@ -55,7 +56,7 @@ async def make_run(  # noqa: PLR0913 - what a run is made of
         execution=execution,
     )
     parts = [_part(asked, n) for n in range(requests)]
-    started_at = datetime.now(UTC)
+    started_at = wall()
     heard = await ask_together([part.question for part in parts], reading, watch)
     earliest_ns = min(
         (one.seen.sent_ns for one in heard if one.seen.sent_ns is not None), default=0
