@@ -26,6 +26,8 @@ class Parameter:
     text: str
     words: tuple[str, ...] = ()
     """All that are allowed; empty where it is no choice of words."""
+    several: bool = False
+    """Whether it may be given more than once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +105,13 @@ def _parameters(told: Mapping[str, Any], schema: Mapping[str, Any]) -> Iterator[
             needed=found.get("required", False),
             text=found.get("description", ""),
             words=tuple(_words(found.get("schema", {}), schema)),
+            several=any(one.get("type") == "array" for one in _forms(found.get("schema", {}))),
         )
+
+
+def _forms(told: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
+    """Return a schema, and those of which it may be any."""
+    return (told, *told.get("anyOf", ()))
 
 
 def _words(told: Mapping[str, Any], schema: Mapping[str, Any]) -> Iterator[str]:

@@ -36,7 +36,7 @@ def test_members_of_what_is_asked_and_answered_stand_with_what_they_are():
     assert (get.members, get.parameters, get.answers) == ((), (), ("200",))
 
 
-def test_the_words_that_a_parameter_may_be_are_told_of_one_and_of_several():
+def test_the_words_that_a_parameter_may_be_are_told_and_whether_it_may_be_repeated():
     several = {"anyOf": [{"type": "array", "items": {"$ref": "#/c/Load"}}, {"type": "null"}]}
     told = {
         "parameters": [
@@ -54,3 +54,4 @@ def test_the_words_that_a_parameter_may_be_are_told_of_one_and_of_several():
         ("jsonl", "csv"),
         (),
     ]
+    assert [one.several for one in operation.parameters] == [True, False, False]
