@@ -41,8 +41,9 @@ GIVEN_UP_SHOWN = timedelta(days=1)
 MOST_DECLINED = 8
 """Lines of what workers did not run at most, those of most runs first."""
 
-LATE_TOLD_FROM = 0.1
-"""Share of a provider's runs in a region from which those that came too late are a problem."""
+LATE_TOLD_FROM, LATE_SHARE_TOLD_FROM = 3, 0.1
+"""Runs of a provider in a region that came too late are a problem from so many on, and from such a
+share of all."""
 
 _UNASKED = [f"declined:{why}" for why in Decline if why is not Decline.PAUSED]
 """Reasons that nobody has chosen."""
@@ -238,7 +239,7 @@ def _declined_problems(status: Status) -> Iterator[str]:
 def _gave_way(row: DeclinedRow) -> bool:
     """Whether few runs gave way to others of their worker: the next one is made in their place."""
     late = row.reason == f"declined:{Decline.LATE}"
-    return late and row.runs < LATE_TOLD_FROM * row.ended
+    return late and row.runs < max(LATE_TOLD_FROM, LATE_SHARE_TOLD_FROM * row.ended)
 
 
 def _failing_alone(status: Status) -> list[FailingEndpoint]:

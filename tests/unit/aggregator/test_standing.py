@@ -191,8 +191,9 @@ def test_what_workers_did_not_run_is_a_problem_with_its_reason():
     )
 
 
-def test_runs_that_came_too_late_are_a_problem_from_a_tenth_of_the_runs_on():
-    few = declined(9, "declined:late")
+@pytest.mark.parametrize("few", [{"runs": 9}, {"runs": 2, "ended": 3}])
+def test_runs_that_came_too_late_are_a_problem_from_three_and_a_tenth_of_all_on(few):
+    few = declined(reason="declined:late", **few)
     found = status(declined=[few, declined(10, "declined:late"), declined(1, "declined:budget")])
 
     assert found.problems == (
