@@ -68,7 +68,14 @@ def incident(id: str, centre: AtCentre) -> Response:
         if found is None:
             raise Missing(f"There is no incident {id}, or it is no longer kept.")
         page = incident_page(found, now)
-        return rendered("incident.html", simulated=page.simulated, made=made_at(now), page=page)
+        renew_s = RENEW_SIMULATED_S if page.simulated else RENEW_S
+        return rendered(
+            "incident.html",
+            simulated=page.simulated,
+            made=made_at(now),
+            renew_s=renew_s if found.incident.ended_at is None else 0,
+            page=page,
+        )
 
     return answered(centre, write)
 

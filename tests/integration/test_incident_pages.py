@@ -43,6 +43,22 @@ def words(client, address, status=200):
     return " ".join(re.sub(r"<[^>]*>", " ", answer.text).split()), answer.text
 
 
+def test_an_incidents_page_renews_itself_until_it_has_ended(client, pool, ids):
+    fields = {"state": "closed", "ended_at": NOON, "since": NOON}
+    with pool.connection() as connection:
+        ended = add_incident(connection, Made(fields=fields), NOON)
+    renewed, source = words(client, f"/incidents/{ids['halved']}")
+    still, its_source = words(client, f"/incidents/{ended}")
+
+    assert "UTC, renewed every 10 s" in renewed
+    assert '<meta http-equiv="refresh" content="10">' in source
+    assert "renewed" not in still
+    assert "refresh" not in its_source
+    assert "UTC, renewed every 10 s" in words(client, "/incidents")[0]
+    with pool.connection() as connection:
+        connection.execute("delete from incident where incident_id = %s", (ended,))
+
+
 def test_an_incidents_page_says_what_how_much_since_when_and_whose_fault(client, ids):
     text, source = words(client, f"/incidents/{ids['halved']}")
 
