@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 from aggregator.upkeep import keep_up
 from pacewatch.cli.app import app
+from pacewatch.cli.doctor_screen import size_text
 from pacewatch.words.fleet import Schedule
 
 FLEET = make_fleet(simulated=False, schedule=Schedule())
@@ -32,8 +33,9 @@ def kept(pool):
     return pool
 
 
-def run(url, *words):
-    return CliRunner().invoke(app, ("doctor", *words), env={"PACEWATCH_DATABASE_URL": url})
+def run(url, *words, config=None):
+    named = {} if config is None else {"PACEWATCH_CONFIG": str(config)}
+    return CliRunner().invoke(app, ("doctor", *words), env={"PACEWATCH_DATABASE_URL": url, **named})
 
 
 def test_a_store_that_is_well_is_told_with_its_sizes(kept, database_url):
@@ -46,6 +48,29 @@ def test_a_store_that_is_well_is_told_with_its_sizes(kept, database_url):
     assert {"run", "timing", "timeline", "slot", "day_stat", "series_stat"} <= set(tables)
     assert sum(table["bytes"] for table in tables.values()) <= document["bytes"]
     assert (document["problems"], document["recounted"], document["series"]) == ([], None, 1)
+
+
+def test_a_year_of_the_files_plan_and_settings_is_told_beside_the_sizes_of_now(
+    kept, database_url, tmp_path
+):
+    file, years = tmp_path / "pacewatch.toml", []
+    for days in (14, 7):
+        file.write_text(
+            '[[endpoint]]\nbase_url = "http://127.0.0.1:9/v1"\nmodel = "m"\n'
+            f"[store]\ntimelines_days = {days}\n"
+        )
+        told = json.loads(run(database_url, "--json", config=file).output)
+        years.append({table["name"]: table["in_a_year_bytes"] for table in told["tables"]})
+    screen = run(database_url, config=file).output
+
+    longer, shorter = years
+    assert longer["timeline"] == pytest.approx(2 * shorter["timeline"], rel=1e-6)
+    assert longer["timing"] == shorter["timing"] > 0
+    assert told["in_a_year_bytes"] >= sum(shorter.values())
+    (*_, whole) = screen.splitlines()
+    assert "In a year" in screen
+    sizes = [size_text(told[name]) for name in ("bytes", "in_a_year_bytes")]
+    assert " ".join(whole.split()) == " ".join(("database", *sizes))
 
 
 def test_a_statistic_that_is_wrong_is_found_and_mended(kept, database_url):
