@@ -190,6 +190,20 @@ def test_the_command_writes_what_the_api_says_as_markdown_and_json(
     assert json.loads(printed.stdout)["endpoints"][0]["endpoint"] == slowed.endpoint
 
 
+def test_of_too_few_runs_evidence_tells_their_number_and_no_median(address, tmp_path):
+    moments = (NOON - timedelta(minutes=5), NOON - timedelta(seconds=25))
+    since, until = map(to_rfc3339, moments)
+
+    run(address, ENDPOINT, "--since", since, "--until", until, "-o", str(tmp_path))
+
+    told = json.loads((tmp_path / "evidence.json").read_text())
+    (single,) = [one for one in told["medians"] if one["load"] == "single"]
+    few = {"runs": 4, "median": None, "low": None, "high": None, "interval_percent": None}
+    assert single["ttft_s"]["since"] == single["output_tokens_per_s"]["since"] == few
+    page = (tmp_path / "evidence.md").read_text()
+    assert page.count(f"| {ENDPOINT} | eu-west | short, single | \u2013 | too few: 4 runs |") == 3
+
+
 def test_no_secret_gets_into_evidence_whatever_a_provider_tells(pool, address, tmp_path):
     key = "test-key-0123456789abcdef"
     with telltale() as (server, url):
