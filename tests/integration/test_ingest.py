@@ -367,6 +367,18 @@ def test_confirming_and_manual_runs_are_stored_and_counted_and_move_no_statistic
     assert counters(pool) == {("ok", "confirm"): 1, ("ok", "manual"): 1}
 
 
+def test_sentinels_roll_in_the_series_of_their_own_workload_alone(pool):
+    for workload in ("sentinel", "short"):
+        slot = planned(pool, make_slot(purpose=Purpose.SENTINEL, workload=workload))
+        assert statuses(push(pool, record_of(slot))) == ["stored"]
+
+    query = "select workload, runs, tried from series natural join series_stat order by workload"
+    assert rows(pool, query) == [
+        {"workload": "sentinel", "runs": 1, "tried": 1},
+        {"workload": "short", "runs": 0, "tried": 0},
+    ]
+
+
 def test_an_unconnected_request_was_tried(pool):
     slot = planned(pool, make_slot())
     refused = make_timing(make_chunks(), outcome=Outcome.CONNECT, sent_us=None, finish=None)
