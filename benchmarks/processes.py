@@ -1,7 +1,9 @@
 """What processes take, by what a person calls them. Linux only."""
 
 import os
-from collections.abc import Collection
+import threading
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 TICKS_S = os.sysconf("SC_CLK_TCK")
@@ -66,3 +68,23 @@ def cpu_s(pids: dict[int, str]) -> dict[str, float]:
             continue
         sums[who] = sums.get(who, 0.0) + sum(map(int, fields[11:15])) / TICKS_S
     return sums
+
+
+@contextmanager
+def watched(every_s: float = 0.5) -> Iterator[Callable[[], float]]:
+    """Watch all that this process started; gives the most memory that they took together, MB."""
+    most, ended = [0.0], threading.Event()
+
+    def watch() -> None:
+        while not ended.wait(every_s):
+            ours = os.getpid()
+            started = {pid: who for pid, who in family(ours).items() if pid != ours}
+            most[0] = max(most[0], sum(pss_mb(started).values()))
+
+    thread = threading.Thread(target=watch)
+    thread.start()
+    try:
+        yield lambda: most[0]
+    finally:
+        ended.set()
+        thread.join()

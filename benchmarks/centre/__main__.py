@@ -9,6 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from processes import watched
+
 from aggregator import rolling
 from centre import ingest, judging, reads
 from centre.history import history_ratio
@@ -31,6 +33,7 @@ BOUNDS: dict[str, tuple[str, float]] = {
     "board": ("most", 3.0),
     "series": ("most", 3.0),
     "scrape_memory_mb": ("most", 200.0),
+    "memory_mb": ("most", 4_000.0),
     "wrong_statistics": ("most", 0.0),
     "history": ("most", 1.5),
     "judged_runs_per_s": ("least", 20.0),
@@ -51,12 +54,18 @@ def main() -> None:
     say("a push while history grows")
     history = history_ratio()
     found |= {"history": history["ratio"], "history_ms": history}
-    found |= {"machine": {"processors": os.cpu_count(), "load": os.getloadavg()[0]}}
+    found |= {"machine": machine()}
     rounded = json.loads(json.dumps(found), parse_float=lambda text: float(f"{float(text):.4g}"))
     sys.stdout.write(json.dumps(rounded, indent=2) + "\n")
     over = [name for name, (way, bound) in BOUNDS.items() if is_over(found[name], way, bound)]
     if scale >= 1 and over:
         sys.exit(f"over its bound: {', '.join(over)}")
+
+
+def machine() -> dict[str, Any]:
+    """Return the machine's size, and how busy it was in the last minute."""
+    memory_mb = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e6
+    return {"processors": os.cpu_count(), "memory_mb": memory_mb, "load": os.getloadavg()[0]}
 
 
 def is_over(value: float, way: str, bound: float) -> bool:
@@ -88,9 +97,11 @@ def measure(store: Store, folder: Path) -> dict[str, Any]:
             if name == "scrape":
                 found["scrape_samples"] = one.samples
         say("scrapes while runs are pushed")
-        found["scrape_memory_mb"], found["scrape_while_runs_per_s"] = reads.scrape_memory_mb(
-            store, aggregator
-        )
+        with watched() as most_mb:
+            found["scrape_memory_mb"], found["scrape_while_runs_per_s"] = reads.scrape_memory_mb(
+                store, aggregator
+            )
+        found["memory_mb"] = most_mb()
     return found
 
 
