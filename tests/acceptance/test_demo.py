@@ -56,6 +56,8 @@ def test_it_says_that_it_is_the_demo_where_the_board_is_and_how_to_stop(demo):
 
     assert "DEMO: every provider and every figure is simulated" in said
     assert f"Board: {demo.url}" in said
+    assert "learnt in twelve minutes" in said
+    assert "Incidents are told to the address in DEMO_URL\n" in said
     assert "Ctrl-C" in said
     assert "\x1b" not in said
 
