@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -53,7 +54,13 @@ def parts(
     ]
     if not rows:
         return [*found, Text("Nothing of that kind is measured or planned.")]
-    return [*found, Text(), table(COLUMNS, rows, width=width)]
+    return [*found, Text(), table(_columns(rows, width), rows, width=width)]
+
+
+def _columns(rows: Sequence[Sequence[Cell]], width: int) -> Sequence[Column]:
+    """Return the columns; ids stay whole beside a long remark, which folds between its words."""
+    longest = max(len(row[0]) for row in rows)
+    return (replace(COLUMNS[0], gives_way=longest > width * 2 // 5), *COLUMNS[1:])
 
 
 def _caption(document: Document, workload: str, load: str) -> str:

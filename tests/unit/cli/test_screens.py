@@ -60,6 +60,18 @@ def test_a_board_of_real_measurements_has_no_remark_on_a_simulator():
     assert board_screen.SIMULATED not in board_text(80, simulated=False)
 
 
+def test_an_id_stays_whole_beside_a_remark_that_needs_room():
+    slow = {f"{name}_times": 2.04 for name in Slowness}
+    models = document("board.json")["models"]
+    endpoints = [one for model in models for one in model["endpoints"]]
+    for one in endpoints:
+        one["verdict"] = {"verdict": "slow", "since": "2026-12-02T11:00:00Z", **slow}
+        one["endpoint"] += "-70b-instruct"
+    text = board_text(100, models=models)
+
+    assert [one["endpoint"] for one in endpoints if one["endpoint"] not in text] == []
+
+
 @pytest.mark.parametrize(
     ("fields", "line"),
     [
