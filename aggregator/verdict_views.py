@@ -74,6 +74,7 @@ class VerdictsAsked:
     endpoints: Collection[str]
     models: Collection[str]
     providers: Collection[str]
+    precisions: Collection[str]
     regions: Collection[str]
     """`''`: over all regions."""
     verdicts: Collection[str]
@@ -87,7 +88,7 @@ def read_verdicts(connection: Connection, asked: VerdictsAsked) -> list[VerdictL
     endpoint, region = asked.after
     values = {
         name: sorted(getattr(asked, name))
-        for name in ("endpoints", "models", "providers", "regions", "verdicts")
+        for name in ("endpoints", "models", "providers", "precisions", "regions", "verdicts")
     }
     with connection.cursor(row_factory=class_row(VerdictLine)) as cursor:
         return cursor.execute(

@@ -37,6 +37,7 @@ def verdicts(  # noqa: PLR0913 - the filters
     endpoint: Names = None,
     model: Names = None,
     provider: Names = None,
+    precision: Names = None,
     region: Annotated[
         list[Word] | None, Query(max_length=100, description="Empty: over all regions.")
     ] = None,
@@ -54,6 +55,7 @@ def verdicts(  # noqa: PLR0913 - the filters
         endpoints=endpoint or (),
         models=model or (),
         providers=provider or (),
+        precisions=precision or (),
         regions=region or (),
         verdicts=verdict or (),
         after=(last_endpoint, last_region),

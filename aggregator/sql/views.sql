@@ -14,6 +14,7 @@ where e.active
   and (%(endpoints)s::text[] = '{}' or v.endpoint = any(%(endpoints)s))
   and (%(models)s::text[] = '{}' or e.model = any(%(models)s))
   and (%(providers)s::text[] = '{}' or e.provider = any(%(providers)s))
+  and (%(precisions)s::text[] = '{}' or e.precision = any(%(precisions)s))
   and (%(regions)s::text[] = '{}' or v.region = any(%(regions)s))
   and (%(verdicts)s::text[] = '{}' or v.verdict = any(%(verdicts)s))
 order by v.endpoint collate "C", v.region collate "C"

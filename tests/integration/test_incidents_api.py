@@ -64,6 +64,7 @@ def told(client, **asked):
             [("deepinfra", "us-east", "silent"), ("groq", "us-east", "failing")],
         ),
         ({"endpoint": "own/gpt-oss-120b@fp8#lab", "region": "us-east"}, [("own", "us-east", "ok")]),
+        ({"precision": "fp8", "region": "us-east"}, [("own", "us-east", "ok")]),
         ({"endpoint": "nobody/nothing"}, []),
     ],
 )
