@@ -20,7 +20,7 @@ SOFT_ROUND_S = 1_200
 HARD_ROUND_S = 600
 ENDS_AFTER_S = 7_200
 
-SHARE = 9
+SHARE = 12
 """A failure has one at first, and one more for each so many that a day still allows."""
 
 _OWN = (0, 3, 5)
