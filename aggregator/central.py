@@ -4,7 +4,6 @@ import logging
 import os
 import signal
 import threading
-import time
 import warnings
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
@@ -15,7 +14,6 @@ from celery import Celery
 from celery.apps.worker import Worker
 from celery.exceptions import SecurityWarning
 from celery.worker import state
-from redis.exceptions import ConnectionError as BrokerSilent
 
 from aggregator.db import Pool
 from aggregator.dispatch import Tick, tick
@@ -37,9 +35,6 @@ THREADS = 4
 
 TURN_S = 1.0
 """How often the worker's loop looks for a signal to stop and at the broker, seconds."""
-
-SILENCE_S = 60.0
-"""A broker that was asked and did not answer for this long is connected to anew, seconds."""
 
 
 def add_tasks(app: Celery, pool: Pool, file: FleetFile) -> None:
@@ -165,16 +160,12 @@ class CentralWorker(Worker):
     def register_with_event_loop(self, hub: Any) -> None:
         """Have the loop turn at least once a second, after each connection anew."""
         super().register_with_event_loop(hub)
-        self.consumer.task_consumer.channel.heard_at = time.monotonic()
+        self.consumer.task_consumer.channel.listen()
         hub.call_repeatedly(TURN_S, self.turn)
 
     def turn(self) -> None:
         """Raise where the broker was asked and has been silent, so that it is connected to anew."""
-        channel, now = self.consumer.task_consumer.channel, time.monotonic()
-        if not channel.qos.can_consume():
-            channel.heard_at = now
-        elif now - channel.heard_at > SILENCE_S:
-            raise BrokerSilent(f"no word from the broker for {SILENCE_S:.0f} s")
+        self.consumer.task_consumer.channel.check()
 
     def install_platform_tweaks(self, worker: Any) -> None:
         """Install our signal handlers in place of Celery's."""

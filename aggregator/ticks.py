@@ -8,14 +8,13 @@ understood, and whatever else lies in the queue is one sentence in the log.
 import base64
 import json
 import logging
-import time
 from typing import Any
 from uuid import uuid4
 
 from kombu.transport import redis as kombu_redis
-from kombu.transport.virtual.base import Empty
 
 from pacewatch import log
+from pacewatch.queue import ClosedChannel
 
 logger = logging.getLogger(__name__)
 
@@ -25,9 +24,6 @@ JUDGE = "pacewatch.judge"
 NOTIFY = "pacewatch.notify"
 TICKS = frozenset({DISPATCH, UPKEEP, JUDGE, NOTIFY})
 """Every task of the central worker, by name."""
-
-UNREADABLE = (ValueError, TypeError, AttributeError, ArithmeticError, LookupError, RecursionError)
-"""What reading a line that is no message can raise."""
 
 _NOTHING = base64.b64encode(json.dumps([[], {}, {}]).encode()).decode()
 
@@ -56,26 +52,18 @@ def make_message(tick: str, queue: str) -> dict[str, Any]:
     }
 
 
-class ClosedChannel(kombu_redis.Channel):
-    """A channel that a line which is no message cannot end; what it took is not put back."""
+class TickChannel(ClosedChannel):
+    """The queue `central`."""
 
-    do_restore = False
-    heard_at = 0.0
-    """When the broker last answered, by the monotonic clock, seconds."""
-
-    def _brpop_read(self, **options: Any) -> Any:
-        self.heard_at = time.monotonic()
-        try:
-            return super()._brpop_read(**options)
-        except UNREADABLE as error:
-            refuse(f"the line in the queue is no message ({type(error).__name__})")
-            raise Empty from error
+    def refuse(self, reason: str) -> None:
+        """Log it."""
+        refuse(reason)
 
 
 class ClosedTransport(kombu_redis.Transport):
     """Delivers known ticks, made anew, and no other message."""
 
-    Channel = ClosedChannel
+    Channel = TickChannel
 
     def _deliver(self, message: object, queue: str) -> None:
         tick = tick_named(message)

@@ -21,10 +21,9 @@ from celery.worker.request import Request
 from kombu import Exchange, Queue
 from kombu.exceptions import OperationalError as BrokerError
 from kombu.transport import redis as kombu_redis
-from kombu.transport.virtual.base import Empty
-from redis.exceptions import ConnectionError as BrokerSilent
 
 from pacewatch.log import event
+from pacewatch.queue import ClosedChannel
 from pacewatch.words.errors import WireError
 from pacewatch.words.wire import TASK_NAME, Task, decode_task, probe_queue
 from probe.centre import Voice
@@ -36,9 +35,6 @@ logger = logging.getLogger(__name__)
 STREAMS = 8
 """Tasks that are carried out at once: threads of the pool."""
 
-SILENCE_S = 60.0
-"""A broker that was asked and did not answer for this long is connected to anew, seconds."""
-
 ANSWER_S = 15.0
 """A broker that leaves a command without an answer for this long is given up, seconds."""
 
@@ -48,33 +44,19 @@ LONGEST_RETRY_S = 5.0
 TICK_S = 1.0
 """How often the worker's loop looks at itself, seconds."""
 
-UNREADABLE = (
-    *(ValueError, TypeError, AttributeError, ArithmeticError, LookupError, RecursionError),
-)
-"""What reading a line of the queue that is no message can raise."""
 
+class TaskChannel(ClosedChannel):
+    """A region's queue; what was taken and not begun is given back by name, or sent again."""
 
-class ClosedChannel(kombu_redis.Channel):
-    """A channel that a line which is no message cannot end, and that notes when it heard of the
-    broker.
-    """
-
-    do_restore = False  # what was taken and not begun is given back by name, or sent again
-    heard_at = 0.0
-
-    def _brpop_read(self, **options: Any) -> Any:
-        self.heard_at = time.monotonic()
-        try:
-            return super()._brpop_read(**options)
-        except UNREADABLE as error:
-            refuse(f"the line in the queue is no message ({type(error).__name__})")
-            raise Empty from error
+    def refuse(self, reason: str) -> None:
+        """Log it."""
+        refuse(reason)
 
 
 class ClosedTransport(kombu_redis.Transport):
     """Delivers messages that hold a task that can be read, and no others."""
 
-    Channel = ClosedChannel
+    Channel = TaskChannel
 
     def _deliver(self, message: object, queue: str) -> None:
         try:
@@ -145,19 +127,14 @@ class ClosedConsumer(Consumer):
     def register_with_event_loop(self, hub: Any) -> None:
         """Have the loop look at itself regularly, after each connection anew."""
         super().register_with_event_loop(hub)
-        self.task_consumer.channel.heard_at = time.monotonic()
+        self.task_consumer.channel.listen()
         hub.call_repeatedly(TICK_S, self.tick)
 
     def tick(self) -> None:
         """Note that the loop turns; raise where the broker was asked and has been silent."""
-        now = self.app.ticked_at = time.monotonic()
-        if self.task_consumer is None:
-            return
-        channel = self.task_consumer.channel
-        if not channel.qos.can_consume():
-            channel.heard_at = now
-        elif now - channel.heard_at > SILENCE_S:
-            raise BrokerSilent(f"no word from the broker for {SILENCE_S:.0f} s")
+        self.app.ticked_at = time.monotonic()
+        if self.task_consumer is not None:
+            self.task_consumer.channel.check()
 
 
 class RegionApp(Celery):

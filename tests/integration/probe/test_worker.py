@@ -162,7 +162,7 @@ def test_the_worker_outlives_its_broker_and_does_what_it_had_taken(
 
 def test_a_broker_that_falls_silent_is_connected_to_anew(folder, broker, inlet):
     config = folder / "pacewatch.toml"
-    patience = {"probe.tasks.SILENCE_S": 2, "probe.tasks.ANSWER_S": 2}
+    patience = {"pacewatch.queue.SILENCE_S": 2, "probe.tasks.ANSWER_S": 2}
     with worker_process(
         folder, broker=broker, aggregator_url=inlet.url, config=config, numbers=patience
     ) as worker:
