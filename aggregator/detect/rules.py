@@ -94,7 +94,7 @@ def regional_times(regions: int) -> float:
     """Return how much higher the thresholds of one region are: the more there are, the more often
     one of them is high by chance.
     """
-    return 1.0 if regions == 1 else 1.25 + 0.12 * log(regions)
+    return 1.0 if regions == 1 else 1.2 + 0.22 * log(regions)
 
 
 def root_of(runs_a_day: float) -> float:
