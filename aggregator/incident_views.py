@@ -125,7 +125,13 @@ class IncidentsAsked:
     """Which incidents are asked for; an empty collection asks for all."""
 
     states: Collection[str] = ()
+    endpoints: Collection[str] = ()
+    """Incidents of any of them."""
+    models: Collection[str] = ()
+    precisions: Collection[str] = ()
     providers: Collection[str] = ()
+    regions: Collection[str] = ()
+    """Those of such a region alone."""
     blames: Collection[str] = ()
     since: datetime = datetime(1970, 1, 1, tzinfo=UTC)
     """Those that had not ended before then."""
@@ -139,6 +145,10 @@ def read_incidents(connection: Connection, asked: IncidentsAsked) -> list[Incide
         connection,
         "select_incidents",
         states=list(asked.states),
+        endpoints=list(asked.endpoints),
+        models=list(asked.models),
+        precisions=list(asked.precisions),
+        regions=list(asked.regions),
         providers=list(asked.providers),
         blames=list(asked.blames),
         since=asked.since,

@@ -13,7 +13,7 @@ from aggregator import incidents
 from aggregator.api.body import Author, body_of
 from aggregator.api.centre import AtCentre, Centre, InTransaction, granted
 from aggregator.api.described import UNCHANGED, Moment, answered, taken, told
-from aggregator.api.filters import Names
+from aggregator.api.filters import Names, Word
 from aggregator.api.judgement_documents import (
     IncidentDocument,
     WholeIncidentDocument,
@@ -93,7 +93,14 @@ def list_incidents(  # noqa: PLR0913 - the filters
     state: Annotated[
         StateWord, Query(description="`open` is `confirmed` or `eased`.")
     ] = StateWord.OPEN,
+    endpoint: Names = None,
+    model: Names = None,
     provider: Names = None,
+    precision: Names = None,
+    region: Annotated[
+        list[Word] | None,
+        Query(max_length=100, description="Incidents of that region alone."),
+    ] = None,
     blame: Annotated[list[Blame] | None, Query(alias="class", max_length=10)] = None,
     since: Annotated[
         AwareDatetime, Query(description="Without those that had ended before this moment.")
@@ -110,7 +117,11 @@ def list_incidents(  # noqa: PLR0913 - the filters
     states: dict[StateWord, tuple[str, ...]] = {StateWord.OPEN: OPEN, StateWord.ALL: ()}
     asked = IncidentsAsked(
         states=states.get(state, (str(state),)),
+        endpoints=endpoint or (),
+        models=model or (),
         providers=provider or (),
+        precisions=precision or (),
+        regions=region or (),
         blames=blame or (),
         since=since,
         before=before,

@@ -38,6 +38,18 @@ where incident_id < %(before)s
   and (%(states)s::text[] = '{}' or state = any(%(states)s))
   and (%(providers)s::text[] = '{}' or provider = any(%(providers)s))
   and (%(blames)s::text[] = '{}' or class = any(%(blames)s))
+  and (%(regions)s::text[] = '{}' or region = any(%(regions)s))
+  and (
+    (%(endpoints)s::text[] = '{}' and %(models)s::text[] = '{}' and %(precisions)s::text[] = '{}')
+    or exists (
+      select from incident_endpoint i
+      join endpoint e using (endpoint)
+      where i.incident_id = incident.incident_id
+        and (%(endpoints)s::text[] = '{}' or i.endpoint = any(%(endpoints)s))
+        and (%(models)s::text[] = '{}' or e.model = any(%(models)s))
+        and (%(precisions)s::text[] = '{}' or e.precision = any(%(precisions)s))
+    )
+  )
   and (ended_at is null or ended_at >= %(since)s)
 order by incident_id desc
 limit %(limit)s

@@ -110,6 +110,30 @@ def test_incidents_are_the_open_ones_unless_others_are_asked_for(client, ids):
     assert [ids["cleared"]] == numbers(client, state="all", limit=1, before=ids["halved"])
 
 
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [
+        ({"endpoint": ["deepinfra/gpt-oss-120b", "groq/gpt-oss-120b"]}, ["halved", "path"]),
+        ({"model": "gpt-oss-120b"}, ["halved", "cleared", "path"]),
+        ({"model": "glm-5.2"}, []),
+        ({"model": "gpt-oss-120b", "precision": "fp8"}, []),
+        ({"model": "gpt-oss-120b", "endpoint": "cerebras/gpt-oss-120b"}, ["cleared"]),
+        ({"region": "us-east"}, ["path"]),
+        ({"region": "us-east", "endpoint": "groq/gpt-oss-120b"}, []),
+    ],
+)
+def test_incidents_are_found_by_what_they_are_of(client, ids, asked, expected):
+    assert [ids[name] for name in expected] == numbers(client, state="all", **asked)
+
+
+def test_incidents_are_found_by_the_precision_of_their_endpoints(client, ids):
+    board = client.get("/api/board", params={"endpoint": "groq/gpt-oss-120b"}).json()
+    (precision,) = {e["precision"] for m in board["models"] for e in m["endpoints"]}
+
+    assert ids["halved"] in numbers(client, state="all", precision=precision)
+    assert precision != "fp8"
+
+
 def test_an_incident_is_told_whole(client, ids):
     one = client.get(f"/api/incidents/{ids['halved']}").json()
 
