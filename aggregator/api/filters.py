@@ -11,18 +11,27 @@ from pacewatch.words.slot import Load
 Word = Annotated[str, StringConstraints(max_length=300, pattern=r"^[^\x00]*$")]
 """A name as a query may hold it: Postgres takes every text but one with a NUL."""
 
-Names = Annotated[list[Word] | None, Query(max_length=100)]
+Names = list[Word] | None
 """A filter that may be given several times; left out, it lets everything through."""
+
+Endpoints = Annotated[Names, Query(max_length=100, description="Ids of endpoints.")]
+Models = Annotated[Names, Query(max_length=100, description="By their makers' names.")]
+Providers = Annotated[Names, Query(max_length=100, description="Their words in ids.")]
+Precisions = Annotated[Names, Query(max_length=100, description="As the provider tells it.")]
+Regions = Annotated[Names, Query(max_length=100, description="Where workers stand.")]
+Workloads = Annotated[Names, Query(max_length=100, description="The shape of the requests.")]
 
 
 def filter_of(  # noqa: PLR0913 - seven filters
-    endpoint: Names = None,
-    model: Names = None,
-    provider: Names = None,
-    precision: Names = None,
-    region: Names = None,
-    workload: Names = None,
-    load: Annotated[list[Load] | None, Query(max_length=2)] = None,
+    endpoint: Endpoints = None,
+    model: Models = None,
+    provider: Providers = None,
+    precision: Precisions = None,
+    region: Regions = None,
+    workload: Workloads = None,
+    load: Annotated[
+        list[Load] | None, Query(max_length=2, description="Alone, or under parallel load.")
+    ] = None,
 ) -> Filter:
     """Return the filter that a query asks for."""
     return Filter(

@@ -13,7 +13,7 @@ from aggregator import incidents
 from aggregator.api.body import Author, body_of
 from aggregator.api.centre import AtCentre, Centre, InTransaction, granted
 from aggregator.api.described import UNCHANGED, Moment, answered, taken, told
-from aggregator.api.filters import Names, Word
+from aggregator.api.filters import Endpoints, Models, Precisions, Providers, Word
 from aggregator.api.judgement_documents import (
     IncidentDocument,
     WholeIncidentDocument,
@@ -93,15 +93,18 @@ def list_incidents(  # noqa: PLR0913 - the filters
     state: Annotated[
         StateWord, Query(description="`open` is `confirmed` or `eased`.")
     ] = StateWord.OPEN,
-    endpoint: Names = None,
-    model: Names = None,
-    provider: Names = None,
-    precision: Names = None,
+    endpoint: Endpoints = None,
+    model: Models = None,
+    provider: Providers = None,
+    precision: Precisions = None,
     region: Annotated[
         list[Word] | None,
         Query(max_length=100, description="Incidents of that region alone."),
     ] = None,
-    blame: Annotated[list[Blame] | None, Query(alias="class", max_length=10)] = None,
+    blame: Annotated[
+        list[Blame] | None,
+        Query(alias="class", max_length=10, description="Whose fault it looks like."),
+    ] = None,
     since: Annotated[
         AwareDatetime, Query(description="Without those that had ended before this moment.")
     ] = _EVER,

@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 
 from aggregator.api.centre import AtCentre
 from aggregator.api.described import UNCHANGED, Moment, answered, told
-from aggregator.api.filters import Names, Word
+from aggregator.api.filters import Endpoints, Models, Precisions, Providers, Word
 from aggregator.api.judgement_documents import VerdictDocument, verdict_document
 from aggregator.api.tagged import tagged
 from aggregator.rows import is_simulated, one_moment, read_store
@@ -34,14 +34,16 @@ class VerdictsDocument(TypedDict):
 def verdicts(  # noqa: PLR0913 - the filters
     request: Request,
     centre: AtCentre,
-    endpoint: Names = None,
-    model: Names = None,
-    provider: Names = None,
-    precision: Names = None,
+    endpoint: Endpoints = None,
+    model: Models = None,
+    provider: Providers = None,
+    precision: Precisions = None,
     region: Annotated[
         list[Word] | None, Query(max_length=100, description="Empty: over all regions.")
     ] = None,
-    verdict: Annotated[list[Verdict] | None, Query(max_length=10)] = None,
+    verdict: Annotated[
+        list[Verdict] | None, Query(max_length=10, description="What is believed.")
+    ] = None,
     after: Annotated[Word, Query(description="The `next` of the page before.")] = "",
     limit: Annotated[int, Query(ge=1, le=1_000, description="Verdicts of a page.")] = 200,
 ) -> Response:
