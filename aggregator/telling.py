@@ -7,6 +7,7 @@ from aggregator.detect.scope import Attribution
 from aggregator.detect.standing import Met
 from aggregator.detect.watch import Watch
 from aggregator.verdicts import ratio
+from pacewatch.words.text import word_text
 from pacewatch.words.verdict import SLOW_FIGURES, TROUBLE_MEANINGS, Slowness, Trouble
 
 AS_USUAL_WHERE_HEARD = "as usual again, but for what is not heard any more"
@@ -32,7 +33,7 @@ def suspected(endpoint: str, watch: Watch, met: Met) -> str:
 def why(found: Attribution) -> str:
     """Return a class and what speaks for and against it."""
     against = "".join(f"; {one}" for one in found.speaks_against)
-    return f"{found.blame}: {', '.join(found.speaks_for)}{against}"
+    return f"{word_text(found.blame)}: {', '.join(found.speaks_for)}{against}"
 
 
 def left(region: str) -> str:
