@@ -109,7 +109,7 @@ def test_slowdowns_of_two_providers_are_a_page_each_soon_after_they_begin(postgr
         "beta/m": (17.0, Injected(speed=0.3, hours=12)),
     }
     with fresh_database(postgres_url) as url, migrated_pool(url) as pool:
-        fill(pool, FLEET, start=MIDNIGHT, days=days, troubles=troubles, seed=10)
+        fill(pool, FLEET, start=MIDNIGHT, days=days, troubles=troubles, seed=11)
         replay = replayed(pool, orders_of(FLEET), MIDNIGHT + days * DAY)
 
     began = (MIDNIGHT + 17 * DAY).timestamp()

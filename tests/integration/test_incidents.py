@@ -98,7 +98,7 @@ def test_a_slow_provider_is_one_incident_of_its_endpoints_that_ends_by_itself(co
     assert len(asked) == 2
 
 
-FAR = of("alpha/a", timed(1_500, 100), "us-east")
+FAR = of("alpha/a", timed(2_500, 100), "us-east")
 
 
 @pytest.fixture(scope="module")
@@ -319,7 +319,7 @@ def test_an_outage_is_asked_about_at_once_and_confirmed_by_what_is_answered(cour
     court.run("eu-west", of("beta/a", failure()))
 
     asked = Counter(slot.region for slot in court.ordered())
-    assert asked == {"eu-west": 1, "us-east": 2}
+    assert asked == {"eu-west": 1, "us-east": 1}
     assert {slot.endpoint for slot in court.ordered()} == {"beta/a"}
     (incident,) = incidents(court)
     assert incident["state"] == "suspected"
@@ -331,7 +331,7 @@ def test_an_outage_is_asked_about_at_once_and_confirmed_by_what_is_answered(cour
     assert court.verdicts()["beta/a"] == "failing"
 
 
-def test_a_lone_failure_is_cleared_by_three_good_answers_and_kept(court):
+def test_a_lone_failure_is_cleared_by_good_answers_and_kept(court):
     court.run("eu-west", of("beta/a", failure()))
     court.now += 10 * SECOND
     court.confirm()
@@ -369,7 +369,7 @@ def test_probes_of_a_day_stay_within_the_budget_of_a_provider_whatever_its_model
     court.run("eu-west", lambda s: failure() if s.endpoint in ("alpha/a", "beta/a") else usual(s))
 
     asked = Counter((slot.endpoint, slot.region) for slot in court.ordered())
-    assert asked == {("alpha/a", "eu-west"): 1, ("beta/a", "eu-west"): 1, ("beta/a", "us-east"): 2}
+    assert asked == {("alpha/a", "eu-west"): 1, ("beta/a", "eu-west"): 1, ("beta/a", "us-east"): 1}
 
 
 def test_a_storm_of_refusals_is_of_the_quota_and_nobody_is_slow_for_it(court):
