@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 
+from aggregator.detect.recent import Recent
 from aggregator.detect.regions import compare_regions, median_z
 from aggregator.detect.scope import BAR, Around, bar_of
 from aggregator.detect.standing import Met
-from aggregator.detect.watch import Recent, Watch
+from aggregator.detect.watch import Watch
 from pacewatch.words.endpoint import Endpoint
 from pacewatch.words.figures import percentile
 

@@ -11,6 +11,7 @@ from aggregator.detect import failing, slow
 from aggregator.detect.baseline import FEWEST, Baseline
 from aggregator.detect.chart import EASED, SLOW_CHARTS, Chart, Standing, vote_of
 from aggregator.detect.evidence import Evidence
+from aggregator.detect.recent import Loaded, Recent, remember
 from aggregator.detect.rules import CLEARED, MOST_ORDERED, Rules, suspected_at
 from aggregator.detect.season import Season
 from aggregator.detect.suspicion import (
@@ -27,20 +28,10 @@ from pacewatch.words.slot import ROLLING_PURPOSES, Load, Purpose
 NEW_LEVEL_DAYS = 14
 """A level that lasts for so long is the usual one from then on."""
 
-RECENT = 8
-"""Latest runs of each region that a ratio and a class are taken from."""
-
-RECENT_LOADED = 4
-"""Latest parallel runs of each region that the ratio under load is taken from."""
-
 
 def fresh_charts() -> list[Standing]:
     """Return the bank of a scope, at rest."""
     return [Standing() for _ in Chart]
-
-
-Recent = tuple[float, float | None, float | None, bool, float | None]
-"""Moment, z of the first token, z of the speed, failed, z of the whole answer."""
 
 
 @dataclass(slots=True)
@@ -56,8 +47,8 @@ class Watch:
     """By scope."""
     recent: dict[str, list[Recent]] = field(default_factory=dict)
     """By region."""
-    loaded: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
-    """Moment and z of the whole answer of parallel runs, by region."""
+    loaded: dict[str, list[Loaded]] = field(default_factory=dict)
+    """Parallel runs, by region."""
     service: failing.Service = field(default_factory=failing.Service)
     row: int = 0
     """Failures in a row, over all regions."""
@@ -132,18 +123,8 @@ class Watch:
         for chart, said in votes:
             for scope in (POOLED, run.region):
                 changes += self._vote(chart, said, run.at, scope)
-        self._remember(run, z_ttft, z_speed)
+        remember(self.recent, self.loaded, run, z_ttft, z_speed)
         return changes + self._suspect(run, now)
-
-    def _remember(self, run: Evidence, z_ttft: float | None, z_speed: float | None) -> None:
-        z_whole = slow.whole_z(run, z_ttft, z_speed)
-        recent = self.recent.setdefault(run.region, [])
-        recent.append((run.at, z_ttft, z_speed, run.failed is True, z_whole))
-        del recent[:-RECENT]
-        if run.load is Load.PARALLEL and z_whole is not None:
-            loaded = self.loaded.setdefault(run.region, [])
-            loaded.append((run.at, z_whole))
-            del loaded[:-RECENT_LOADED]
 
     def _usual(self, run: Evidence) -> tuple[float | None, float | None]:
         """Return z of both figures, and let the run become part of what is usual."""

@@ -3,11 +3,11 @@ from math import log
 import pytest
 from support.judged import HOUR_S, feed, good, learnt
 
+from aggregator.detect.recent import RECENT_LOADED
 from aggregator.detect.slow import whole_z
 from aggregator.detect.slowness import zs_of
 from aggregator.detect.state import state_of, watch_of
 from aggregator.detect.turn import POOLED
-from aggregator.detect.watch import RECENT_LOADED
 from pacewatch.words.slot import Load
 from pacewatch.words.verdict import Slowness
 
