@@ -10,10 +10,11 @@ from aggregator.board import BoardSeries
 from aggregator.endpoint_charts import Place, places_of
 from aggregator.figure_lines import FigureLine, figure_line, series_tabs
 from aggregator.one_endpoint import EndpointIncident, OneEndpoint, Point
-from aggregator.page import Moment, Tab, moment_of
+from aggregator.page import Moment, moment_of
 from aggregator.places import endpoint_address, incident_address, model_address, run_address
 from aggregator.remarks import remarks_of
 from aggregator.request_facts import Fact
+from aggregator.tabs import Tab
 from aggregator.tones import Remark
 from aggregator.verdict_remarks import verdict_remark
 from pacewatch.words.fleet import Fleet

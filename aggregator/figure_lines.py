@@ -6,8 +6,9 @@ from datetime import datetime
 
 from aggregator.board import Board
 from aggregator.cells import Cell
-from aggregator.page import Moment, Tab, moment_of
+from aggregator.page import Moment, moment_of
 from aggregator.statistic import Statistic
+from aggregator.tabs import Tab
 from aggregator.tones import Remark
 from pacewatch.words.flag import Figure
 from pacewatch.words.fleet import Fleet

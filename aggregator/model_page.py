@@ -12,9 +12,9 @@ from aggregator.figure_lines import (
     series_tabs,
     statistic_text,
 )
-from aggregator.page import Tab
 from aggregator.places import endpoint_address, model_address
 from aggregator.remarks import remarks_of
+from aggregator.tabs import Tab
 from pacewatch.words.flag import Figure
 from pacewatch.words.fleet import Fleet
 from pacewatch.words.slot import Load

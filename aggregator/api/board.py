@@ -12,14 +12,8 @@ from aggregator.board import Board, Filter, Part, read_board
 from aggregator.db import Connection
 from aggregator.incident_page import MOST_ON_BOARD, incident_lines, more_text
 from aggregator.notices import caption_of, legend_of, notices_of
-from aggregator.page import (
-    Choice,
-    load_tabs,
-    make_sections,
-    page_links,
-    region_tabs,
-    workload_tabs,
-)
+from aggregator.page import Choice, make_sections
+from aggregator.tabs import load_tabs, page_links, region_tabs, workload_tabs
 from pacewatch.words.fleet import Fleet
 from pacewatch.words.slot import Load
 

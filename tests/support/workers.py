@@ -90,6 +90,7 @@ class WorkerProcess:
         self._patched = [ahead_s, numbers or {}]
         self.environment = {
             "PATH": os.environ["PATH"],
+            "TZ": "America/New_York",  # whatever takes the time of the place for UTC shows
             "PACEWATCH_CONFIG": str(config or write_config(folder)),
             "PACEWATCH_STATE": str(folder / "state"),
             "PACEWATCH_BROKER_URL": broker.url,

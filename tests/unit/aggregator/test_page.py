@@ -9,11 +9,12 @@ from aggregator.board import Board, BoardEndpoint, BoardModel, BoardSeries, pool
 from aggregator.cells import Around, OverRegions, State, pooled_cell, region_cell
 from aggregator.changes import Change
 from aggregator.notices import caption_of, legend_of, notices_of
-from aggregator.page import Choice, load_tabs, make_sections, page_links, region_tabs, workload_tabs
+from aggregator.page import Choice, make_sections
 from aggregator.pooled import Median
 from aggregator.remarks import remarks_of
 from aggregator.rows import TogetherRow
 from aggregator.standing import region_standings
+from aggregator.tabs import load_tabs, page_links, region_tabs, workload_tabs
 from aggregator.tones import Tone
 from aggregator.verdict_views import Believed
 from pacewatch.words.flag import Figure
