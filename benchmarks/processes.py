@@ -3,6 +3,7 @@
 import os
 import threading
 from collections.abc import Callable, Collection, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -39,8 +40,8 @@ def name(words: list[bytes]) -> str:
     """Return what a person calls the process."""
     texts = [word.decode(errors="replace") for word in words if word]
     if "-m" in texts:
-        texts = [text for text in texts[texts.index("-m") + 2 :] if text != "--region"]
-        return "-".join(texts[:2]) if texts[0] == "worker" else texts[0]
+        module, *texts = [text for text in texts[texts.index("-m") + 1 :] if text != "--region"]
+        return "-".join(texts[:2]) if texts[:1] == ["worker"] else (*texts, module)[0]
     program = texts[0].split(" ")[0].rpartition("/")[2] if texts else ""
     return "up" if program.startswith("python") else program.rstrip(":")
 
@@ -81,10 +82,10 @@ def watched(every_s: float = 0.5) -> Iterator[Callable[[], float]]:
             started = {pid: who for pid, who in family(ours).items() if pid != ours}
             most[0] = max(most[0], sum(pss_mb(started).values()))
 
-    thread = threading.Thread(target=watch)
-    thread.start()
-    try:
-        yield lambda: most[0]
-    finally:
-        ended.set()
-        thread.join()
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        watching = pool.submit(watch)
+        try:
+            yield lambda: most[0]
+        finally:
+            ended.set()
+        watching.result()
