@@ -6,6 +6,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -45,10 +46,12 @@ def main() -> None:
     """Measure and print JSON; exit 1 where a bound is not kept at full scale."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--scale", type=float, default=1.0, help="share of the endpoints (1.0)")
-    scale = options.parse_args().scale
-    size = Size(endpoints=max(50, round(FULL.endpoints * scale)), regions=FULL.regions)
+    options.add_argument("--days", type=float, default=FULL.days, help="of history (3)")
+    asked = options.parse_args()
+    scale, endpoints = asked.scale, max(50, round(FULL.endpoints * asked.scale))
+    size = Size(endpoints=endpoints, regions=FULL.regions, days=asked.days)
     with tempfile.TemporaryDirectory(prefix="pw-bench-", dir="/tmp") as folder:
-        say(f"filling {size.endpoints} endpoints x {size.regions} regions x 2 loads")
+        say(f"filling {size.endpoints} endpoints x {size.regions} regions x {size.days:g} days")
         with filled_store(size) as store:
             found = measure(store, Path(folder))
     say("a push while history grows")
@@ -75,7 +78,7 @@ def is_over(value: float, way: str, bound: float) -> bool:
 
 def measure(store: Store, folder: Path) -> dict[str, Any]:
     """Return every figure of a filled store."""
-    found: dict[str, Any] = {"endpoints": store.size.endpoints, "regions": store.size.regions}
+    found: dict[str, Any] = asdict(store.size)
     for runs, count in ((20, 15), (1, 40)):
         say(f"ingest, {runs} runs a commit")
         took = ingest.measure(store, runs=runs, count=count, seed=runs)

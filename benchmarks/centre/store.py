@@ -4,6 +4,7 @@ import re
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -18,8 +19,11 @@ from pacewatch.words.outcome import MISSED_REASONS
 
 WINDOW = timedelta(hours=72)
 
-_DAYS_AT_ONCE = 20
-"""Each is three tables with their indexes, all of them locked to the end of the transaction."""
+_AT_ONCE = timedelta(days=20)
+"""Each day is three tables with their indexes, all of them locked to the end of the transaction."""
+
+_WRITERS = 2
+"""Parts of the history that are written at the same time."""
 
 _NAMED = re.split(
     r"^-- name: (\w+)\n", Path(__file__).with_name("fill.sql").read_text("utf-8"), flags=re.M
@@ -88,15 +92,27 @@ def settle(url: str) -> None:
 
 def add_history(pool: db.Pool, url: str, *, since: datetime, until: datetime) -> None:
     """Add the runs of a time, with their requests and slots."""
-    started = time.monotonic()
-    days = [(since + timedelta(days=n)).date() for n in range((until - since).days + 2)]
-    for begin in range(0, len(days), _DAYS_AT_ONCE):
+    started, parts = time.monotonic(), []
+    while since < until:
+        end = min(since + _AT_ONCE, until)
         with pool.connection() as connection:
-            make_days(connection, days[begin : begin + _DAYS_AT_ONCE])
-    with psycopg.connect(url) as connection:
-        for name in ("runs", "timings", "slots"):
-            done = connection.execute(QUERIES[name], {"since": since, "until": until})
-            say(f"  {done.rowcount:>9,} {name}, {time.monotonic() - started:.0f} s")
+            days = range((end - since).days + 2)
+            make_days(connection, [(since + timedelta(days=n)).date() for n in days])
+        parts.append((since, end))
+        since = end
+
+    def add(part: tuple[datetime, datetime]) -> str:
+        asked = {"since": part[0], "until": part[1]}
+        with psycopg.connect(url) as connection:
+            done = [
+                f"{connection.execute(QUERIES[name], asked).rowcount:,} {name}"
+                for name in ("runs", "timings", "slots")
+            ]
+        return ", ".join(done)
+
+    with ThreadPoolExecutor(_WRITERS) as writers:
+        for done in writers.map(add, parts):
+            say(f"  {done}, {time.monotonic() - started:.0f} s")
 
 
 def say(text: str) -> None:
