@@ -27,8 +27,10 @@ from aggregator.api import (
 )
 from aggregator.api.centre import AtCentre, Centre, utc_now
 from aggregator.api.described import DescribedAPI, told
+from aggregator.api.errors import add_errors
+from aggregator.api.head import HeadAsGet
 from aggregator.api.known_query import only_known
-from aggregator.api.problems import PROBLEMS, Problem, add_problems
+from aggregator.api.problems import PROBLEMS, Problem
 from aggregator.db import Pool, missing_migrations, translated
 from pacewatch import __version__
 from pacewatch.words.fleet import Fleet
@@ -51,8 +53,8 @@ def create_app(pool: Pool, fleet: Fleet, *, clock: Callable[[], datetime] = utc_
         dependencies=[Depends(only_known)],
     )
     app.state.centre = Centre(pool=pool, fleet=fleet, clock=clock)
-    add_problems(app)
-    html.add_missing(app)
+    add_errors(app)
+    app.add_middleware(HeadAsGet)
     add_health(app)
     app.include_router(push.router())
     app.include_router(export.router())

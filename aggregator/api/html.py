@@ -10,13 +10,12 @@ from functools import cache
 from http import HTTPStatus
 from importlib.resources import files
 
-from fastapi import APIRouter, FastAPI, Request
+from fastapi import APIRouter
 from fastapi.responses import HTMLResponse, Response
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from starlette.exceptions import HTTPException
 
 from aggregator.api.centre import Centre
-from aggregator.api.problems import RETRY_AFTER_S, Problem, problem_response
+from aggregator.api.problems import RETRY_AFTER_S, Problem
 from aggregator.db import Connection
 from aggregator.rows import one_moment
 from pacewatch import log
@@ -83,35 +82,48 @@ def answered(centre: Centre, write: Callable[[Connection, datetime], str]) -> Re
     Where it raises Missing: 404 with its sentence. Where the store does not answer: 503 with a page
     that tries again.
     """
-    fleet, now = centre.fleet, centre.clock()
-    about = {"simulated": fleet.simulated, "made": made_at(now)}
+    now = centre.clock()
     try:
         with one_moment(centre.pool) as connection:
             text = write(connection, now)
     except Missing as missing:
-        return HTMLResponse(rendered("missing.html", what=str(missing), **about), 404, HEADERS)
+        return problem_page(centre, HTTPStatus.NOT_FOUND, str(missing))
     except StoreError as error:
         log.event(logger, "store.failed", level=logging.WARNING, reason=str(error))
-        headers = {**HEADERS, "Retry-After": str(RETRY_AFTER_S)}
-        return HTMLResponse(rendered("broken.html", renew_s=RETRY_S, **about), 503, headers)
+        return broken_page(centre)
     return HTMLResponse(text, headers=HEADERS)
 
 
-def add_missing(app: FastAPI) -> None:
-    """Answer an unknown address with a page to browsers, and with a problem to all else."""
+def problem_page(
+    centre: Centre, status: int, what: str, headers: Mapping[str, str] | None = None
+) -> Response:
+    """Return a page that says in one sentence why there is nothing else to show."""
+    text = rendered(
+        "problem.html",
+        title="Nothing here" if status == HTTPStatus.NOT_FOUND else HTTPStatus(status).phrase,
+        what=sentence(what),
+        simulated=centre.fleet.simulated,
+        made=made_at(centre.clock()),
+    )
+    return HTMLResponse(text, status, {**HEADERS, **(headers or {})})
 
-    @app.exception_handler(HTTPStatus.NOT_FOUND)
-    async def missing(request: Request, error: HTTPException) -> Response:
-        if "text/html" not in request.headers.get("accept", ""):
-            return problem_response(error.status_code, str(error.detail))
-        centre: Centre = request.app.state.centre
-        text = rendered(
-            "missing.html",
-            what="No page has this address.",
-            simulated=centre.fleet.simulated,
-            made=made_at(centre.clock()),
-        )
-        return HTMLResponse(text, HTTPStatus.NOT_FOUND, HEADERS)
+
+def broken_page(centre: Centre) -> Response:
+    """Return the page for when the store does not answer, which tries again."""
+    text = rendered(
+        "broken.html",
+        renew_s=RETRY_S,
+        simulated=centre.fleet.simulated,
+        made=made_at(centre.clock()),
+    )
+    return HTMLResponse(text, 503, {**HEADERS, "Retry-After": str(RETRY_AFTER_S)})
+
+
+def sentence(words: str) -> str:
+    """Return words as a sentence; a name of something first, as `query.load:`, stays as it is."""
+    first = words.partition(" ")[0]
+    capital = words[:1].upper() if first.isalpha() else words[:1]
+    return capital + words[1:] + ("" if words.endswith(".") else ".")
 
 
 def made_at(now: datetime) -> Mapping[str, str]:

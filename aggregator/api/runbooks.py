@@ -5,10 +5,11 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
-from fastapi import APIRouter, HTTPException
+from fastapi import APIRouter
 from fastapi.responses import PlainTextResponse, Response
 
 from aggregator.api.html import HEADERS
+from aggregator.api.problems import Problem
 
 router = APIRouter(include_in_schema=False)
 
@@ -27,5 +28,5 @@ def runbook(name: str) -> Response:
     """Return a runbook, whose name is the alert's."""
     known = runbooks()
     if name not in known:
-        raise HTTPException(404, f"no such runbook (known: {', '.join(sorted(known))})")
+        raise Problem(404, f"no such runbook (known: {', '.join(sorted(known))})")
     return PlainTextResponse(known[name], headers=HEADERS)

@@ -67,8 +67,61 @@ def test_every_error_is_a_problem_document(app):
         "type": "about:blank",
         "title": "Not Found",
         "status": 404,
-        "detail": "Not Found",
+        "detail": "nothing has this address",
     }
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "says"),
+    [
+        ("GET", "/nowhere", 404, "Nothing has this address."),
+        ("GET", "/api/board?color=red", 422, "query.color: unknown (allowed: "),
+        ("GET", "/api/board?load=many", 422, "query.load.0: input should be"),
+        ("DELETE", "/api/board", 405, "DELETE is not taken here (allowed: GET)."),
+        ("GET", "/fault", 500, "A fault of the centre&#39;s own; its log says which."),
+        ("GET", "/broken", 503, "The store does not answer"),
+    ],
+)
+def test_who_asks_for_a_page_has_every_error_as_one(app, method, path, status, says):
+    @app.get("/fault")
+    def fault() -> None:
+        raise RuntimeError
+
+    @app.get("/broken")
+    def broken(connection: InTransaction) -> None:
+        connection.execute("select * from nowhere")
+
+    client = TestClient(app, raise_server_exceptions=False)
+    page = client.request(method, path, headers={"accept": "text/html,*/*;q=0.8"})
+    document = client.request(method, path, headers={"accept": "*/*"})
+
+    assert (page.status_code, page.headers["content-type"]) == (status, "text/html; charset=utf-8")
+    assert "default-src 'none'" in page.headers["content-security-policy"]
+    assert says in page.text
+    assert document.json()["status"] == document.status_code == status
+    for name in ("allow", "retry-after"):
+        assert page.headers.get(name) == document.headers.get(name)
+
+
+@pytest.mark.parametrize("path", ["/", "/api/board", "/metrics", "/livez", "/nowhere"])
+def test_a_head_is_answered_as_a_get_without_its_body(pool, path):
+    with served(pool, make_fleet()) as url, closing(link_to(url)) as link:
+        link.request("HEAD", path)
+        head = link.getresponse()
+        body_of_head = head.read()
+        link.request("GET", path)  # on the same connection: nothing of the first is left in it
+        whole = link.getresponse()
+        whole.read()
+
+    assert (head.status, head.headers["content-type"]) == (
+        whole.status,
+        whole.headers["content-type"],
+    )
+    assert body_of_head == b""
+
+
+def link_to(url):
+    return http.client.HTTPConnection(urlsplit(url).netloc, timeout=60)
 
 
 def test_a_store_that_fails_is_told_as_a_time_to_wait(app):

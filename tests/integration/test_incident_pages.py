@@ -171,7 +171,7 @@ def test_an_unknown_address_is_a_page_to_browsers_and_a_problem_to_all_else(clie
     text, _ = words(client, "/nowhere", status=404)
     other = client.get("/nowhere")
 
-    assert "No page has this address." in text
+    assert "Nothing has this address." in text
     assert (other.status_code, other.headers["content-type"]) == (404, "application/problem+json")
 
 
