@@ -16,11 +16,11 @@ from aggregator.api import (
     html,
     incident_pages,
     incidents,
+    manual,
     metrics,
     pages,
     push,
     read,
-    runbooks,
     silences,
     verdicts,
     workers,
@@ -71,7 +71,7 @@ def create_app(pool: Pool, fleet: Fleet, *, clock: Callable[[], datetime] = utc_
         incident_pages,
         html,
         docs,
-        runbooks,
+        manual,
         workers,
     ):
         app.include_router(part.router)

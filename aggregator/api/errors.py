@@ -11,7 +11,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
 from aggregator.api.centre import Centre
-from aggregator.api.html import broken_page, problem_page
+from aggregator.api.html import asks_for_a_page, broken_page, problem_page
 from aggregator.api.problems import RETRY_AFTER_S, Problem, problem_response
 from pacewatch import log
 from pacewatch.words.errors import PacewatchError, StoreError
@@ -42,7 +42,7 @@ def add_errors(app: FastAPI) -> None:
         if isinstance(error.__cause__, psycopg.DataError):
             return _told(request, 422, "a value in the request is beyond what the store can hold")
         log.event(logger, "store.failed", level=logging.WARNING, reason=str(error))
-        if _asks_for_a_page(request):
+        if asks_for_a_page(request):
             return broken_page(_centre(request))
         headers = {"Retry-After": str(RETRY_AFTER_S)}
         return problem_response(503, "the store does not answer", headers)
@@ -70,13 +70,9 @@ def _sentence(request: Request, error: HTTPException) -> str:
 def _told(
     request: Request, status: int, detail: str, headers: dict[str, str] | None = None
 ) -> Response:
-    if _asks_for_a_page(request):
+    if asks_for_a_page(request):
         return problem_page(_centre(request), status, detail, headers)
     return problem_response(status, detail, headers)
-
-
-def _asks_for_a_page(request: Request) -> bool:
-    return "text/html" in request.headers.get("accept", "")
 
 
 def _centre(request: Request) -> Centre:

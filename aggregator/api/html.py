@@ -10,7 +10,7 @@ from functools import cache
 from http import HTTPStatus
 from importlib.resources import files
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -92,6 +92,11 @@ def answered(centre: Centre, write: Callable[[Connection, datetime], str]) -> Re
         log.event(logger, "store.failed", level=logging.WARNING, reason=str(error))
         return broken_page(centre)
     return HTMLResponse(text, headers=HEADERS)
+
+
+def asks_for_a_page(request: Request) -> bool:
+    """Tell whether a request takes HTML, as a browser's does."""
+    return "text/html" in request.headers.get("accept", "")
 
 
 def problem_page(

@@ -1,6 +1,5 @@
 """`backtest`: the rules that judge over stored history, or over generated ones."""
 
-import os
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -34,7 +33,8 @@ def backtest(
 ) -> None:
     """Say what would have been paged, and when, had today's rules judged what is stored.
 
-    Simpler rules stand beside it. It needs the centre's environment and changes nothing.
+    Simpler rules stand beside it. It needs the centre's environment, or an `up` of yours that runs,
+    and changes nothing.
     """
     from pacewatch.cli import backtest_screen, render
     from pacewatch.words.errors import SettingsError
@@ -75,6 +75,7 @@ def _stored(since: str, tell: "Callable[[str], None]") -> dict[str, Any]:
     from aggregator.settings import read_database_url
     from pacewatch.cli import backtest_screen
     from pacewatch.cli.export import moment_of
+    from pacewatch.cli.surroundings import centre_environment
     from pacewatch.config import config_path, load_fleet
     from pacewatch.words.errors import SettingsError
 
@@ -85,8 +86,9 @@ def _stored(since: str, tell: "Callable[[str], None]") -> dict[str, Any]:
         faults.append(f'--since: "{since}" is still to come')
     if faults:
         raise SettingsError(faults)
-    orders = orders_of(load_fleet(config_path(os.environ), os.environ))
-    with db.connect(read_database_url()) as connection:
+    environment = centre_environment()
+    orders = orders_of(load_fleet(config_path(environment), environment))
+    with db.connect(read_database_url(environment)) as connection:
         db.require_store(connection, orders.fleet.simulated)
         replay, played = _play(connection, orders, begin, now, tell)
     return backtest_screen.document(orders, replay, played, since=begin, until=now)

@@ -1,7 +1,6 @@
 """`calibrate`: how exact this host's timings are, or how still the fleet is."""
 
 import asyncio
-import os
 import tempfile
 import time
 from collections.abc import Callable
@@ -58,11 +57,13 @@ def _calibrate_judging(*, as_json: bool) -> None:
     from aggregator.fleet_file import orders_of
     from aggregator.settings import read_database_url
     from pacewatch.cli import quiet_screen, render
+    from pacewatch.cli.surroundings import centre_environment
     from pacewatch.config import config_path, load_fleet
 
-    orders = orders_of(load_fleet(config_path(os.environ), os.environ))
+    environment = centre_environment()
+    orders = orders_of(load_fleet(config_path(environment), environment))
     now = datetime.now(UTC)
-    with db.connect(read_database_url()) as connection, render.progress() as tell:
+    with db.connect(read_database_url(environment)) as connection, render.progress() as tell:
         db.require_store(connection, orders.fleet.simulated)
         tell("Replaying what is stored ...")
         before = quiet.read_multiplier(connection)

@@ -1,6 +1,5 @@
 """`doctor`: whether store and installation are well, and how large the store gets."""
 
-import os
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -37,11 +36,11 @@ def doctor(
     from aggregator import db, doctor
     from aggregator.settings import read_database_url
     from pacewatch.cli import doctor_screen, render
+    from pacewatch.cli.surroundings import centre_environment
     from pacewatch.config import config_path, load_fleet
     from pacewatch.names import foreign_names
-    from pacewatch.stack.state import store_environment
 
-    environment = store_environment(os.environ, uid=os.getuid())
+    environment = centre_environment()
     fleet = load_fleet(config_path(environment), environment)
     now = datetime.now(UTC)
     problems = [

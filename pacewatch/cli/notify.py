@@ -96,14 +96,18 @@ def test(channel: ChannelName = None, as_json: AsJson = False) -> None:
 
 
 def _fleet(only: str | None = None) -> "Fleet":
-    """Return the file's fleet with its channels, or that one; raises SettingsError for none."""
+    """Return the file's fleet with its channels, or that one; without a file here, that of the demo
+    that runs. Raises SettingsError for none.
+    """
     from dataclasses import replace
 
+    from pacewatch.cli.surroundings import centre_environment
     from pacewatch.config import config_path, load_fleet
     from pacewatch.tables import suggestion
     from pacewatch.words.errors import SettingsError
 
-    fleet = load_fleet(config_path(os.environ), os.environ)
+    path = config_path(os.environ) or config_path(centre_environment())
+    fleet = load_fleet(path, os.environ)
     names = [channel.name for channel in fleet.channels]
     if not names:
         raise SettingsError(

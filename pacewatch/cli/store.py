@@ -35,8 +35,9 @@ def migrate(as_json: bool = _JSON) -> None:
     """
     from aggregator import db
     from aggregator.settings import read_database_url
+    from pacewatch.cli.surroundings import centre_environment
 
-    made = db.migrate(read_database_url())
+    made = db.migrate(read_database_url(centre_environment()))
     if as_json:
         typer.echo(json.dumps({"made": made}))
     else:
@@ -49,15 +50,15 @@ def remeasure(as_json: bool = _JSON) -> None:
     It takes over every run that another definition measured and whose timeline is still kept, with
     all statistics over it. It is safe to repeat.
     """
-    import os
-
     from aggregator import db, remeasure
     from aggregator.settings import read_database_url
+    from pacewatch.cli.surroundings import centre_environment
     from pacewatch.config import config_path, load_fleet
 
-    fleet = load_fleet(config_path(os.environ), os.environ)
+    environment = centre_environment()
+    fleet = load_fleet(config_path(environment), environment)
     window = timedelta(seconds=fleet.schedule.window_s)
-    with db.open_pool(read_database_url(), size=1) as pool:
+    with db.open_pool(read_database_url(environment), size=1) as pool:
         with pool.connection() as connection:
             db.require_store(connection, fleet.simulated)
         done = remeasure.remeasure(pool, now=_now(), window=window)
@@ -72,8 +73,9 @@ def _now() -> datetime:
 def _store() -> "Iterator[Connection]":
     from aggregator import db
     from aggregator.settings import read_database_url
+    from pacewatch.cli.surroundings import centre_environment
 
-    with db.connect(read_database_url()) as connection:
+    with db.connect(read_database_url(centre_environment())) as connection:
         db.require_migrated(connection)
         yield connection
 

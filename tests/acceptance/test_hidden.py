@@ -87,7 +87,13 @@ def prober(region: str) -> Labels:
 def test_a_silent_region_hides_what_comes_of_it_and_nothing_of_another(alertmanager):
     def of(region: str) -> list[Labels]:
         path = alert("IncidentAdvisory", provider="groq", region=region, **{"class": "region_path"})
-        names = ("WorkerClockOff", "ProberSuspect", "CatalogMismatch", "OutboxFilling")
+        names = (
+            "WorkerClockOff",
+            "ProberSuspect",
+            "ProberUncalibrated",
+            "CatalogMismatch",
+            "OutboxFilling",
+        )
         return [*(alert(name, region=region, worker="w") for name in names), path]
 
     slow = alert("ProviderSlow", "page", provider="groq", incident="7", **{"class": "provider"})

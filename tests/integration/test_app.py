@@ -1,8 +1,9 @@
 import http.client
+import re
 from contextlib import closing
 from pathlib import Path
 from typing import Annotated
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 import pytest
 from fastapi import Depends
@@ -46,10 +47,11 @@ def test_an_app_is_alive_and_not_ready_over_a_store_without_tables(database_url)
     pool.close()
 
 
-def test_every_runbook_is_served_in_plain_text_under_its_name(app):
+def test_every_page_of_the_documentation_is_served_as_it_is_written(app):
     client = TestClient(app)
-    for file in (Path(__file__).parents[2] / "docs/runbooks").iterdir():
-        answer = client.get(f"/runbooks/{file.name}")
+    docs = Path(__file__).parents[2] / "docs"
+    for file in docs.glob("*/*.md"):
+        answer = client.get(f"/{file.relative_to(docs)}")
 
         assert answer.text == file.read_text("utf-8")
         assert answer.headers["content-type"] == "text/plain; charset=utf-8"
@@ -57,6 +59,38 @@ def test_every_runbook_is_served_in_plain_text_under_its_name(app):
     assert "RegionSilent.md" in client.get("/runbooks/Nothing.md").json()["detail"]
     page = client.get("/runbooks/Nothing.md", headers={"accept": "text/html"})
     assert (page.status_code, page.headers["content-type"]) == (404, "text/html; charset=utf-8")
+
+
+def test_every_page_of_the_documentation_is_reached_from_its_index_and_no_link_is_dead(app):
+    client = TestClient(app, headers={"accept": "text/html"})
+    read: dict[str, str] = {}
+    waiting = [("/manual", "")]
+    while waiting:
+        path, fragment = waiting.pop()
+        if path not in read:
+            answer = client.get(path)
+            assert answer.headers["content-type"] == "text/html; charset=utf-8"
+            assert answer.status_code == 200, path
+            read[path] = answer.text
+            links = re.findall(r'href="([^"]*)"', answer.text.partition("<main")[2])
+            told = [urlsplit(urljoin(f"http://here{path}", link)) for link in links]
+            waiting += [(one.path, one.fragment) for one in told if one.netloc == "here"]
+        assert f'id="{fragment}"' in read[path] or not fragment, (path, fragment)
+    docs = Path(__file__).parents[2] / "docs"
+    assert set(read) == {"/manual", *(f"/{file.relative_to(docs)}" for file in docs.glob("*/*.md"))}
+
+
+def test_the_page_of_a_runbook_has_its_commands_and_no_mark_of_its_source(app):
+    page = TestClient(app, headers={"accept": "text/html"}).get("/runbooks/ProviderSlow.md")
+
+    assert "<h1>ProviderSlow</h1>" in page.text
+    assert "<li><code>pacewatch incidents show ID</code>, with the" in page.text
+    assert '<a href="../explanation/judging.md">Judging</a>' in page.text
+    assert "simulated" not in page.text
+    judging = TestClient(app, headers={"accept": "text/html"}).get("/explanation/judging.md").text
+    assert "<table>" in judging
+    assert "<!-- " not in judging
+    assert "&lt;!--" not in judging
 
 
 def test_every_error_is_a_problem_document(app):
