@@ -18,7 +18,6 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markupsafe import Markup
 
-from aggregator.api.centre import AtCentre
 from aggregator.api.html import HEADERS, asks_for_a_page, rendered
 from aggregator.api.problems import Problem
 
@@ -55,19 +54,19 @@ def _texts(folder: Traversable, under: str = "") -> Iterator[tuple[str, str]]:
 
 
 @router.get("/manual")
-def index(request: Request, centre: AtCentre) -> Response:
+def index(request: Request) -> Response:
     """Return the table of contents."""
-    return _told(request, INDEX, simulated=centre.fleet.simulated)
+    return _told(request, INDEX)
 
 
 def _add(part: str) -> None:
     @router.get(f"/{part}/{{name}}")
-    def page(name: str, request: Request, centre: AtCentre) -> Response:
+    def page(name: str, request: Request) -> Response:
         path = f"{part}/{name}"
         if path not in manual():
             known = ", ".join(sorted(_names(part)))
             raise Problem(404, f"no such page of {part} (known: {known})")
-        return _told(request, path, simulated=centre.fleet.simulated)
+        return _told(request, path)
 
 
 for _part in PARTS:
@@ -80,11 +79,12 @@ def _names(part: str) -> Iterator[str]:
     )
 
 
-def _told(request: Request, path: str, *, simulated: bool) -> Response:
+def _told(request: Request, path: str) -> Response:
     headers = {**HEADERS, "Vary": "Accept"}
     if not asks_for_a_page(request):
         return PlainTextResponse(manual()[path], headers=headers)
-    text = rendered("manual.html", simulated=simulated, page=chapter(path), index=path == INDEX)
+    # what the documentation tells was measured, also where this centre is simulated
+    text = rendered("manual.html", simulated=False, page=chapter(path), index=path == INDEX)
     return HTMLResponse(text, headers=headers)
 
 
