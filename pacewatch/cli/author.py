@@ -1,14 +1,20 @@
 """Who says something, for a timeline."""
 
-import os
+import getpass
 
 _LONGEST = 100
 
 
 def author(told: str) -> dict[str, str]:
-    """Return the member of a body that names who says it: the name that was told, else the login
-    name; empty where there is none.
+    """Return the member of a body that names who says it: the name that was told, else that of the
+    login; empty where there is none.
     """
-    name = told or os.environ.get("LOGNAME") or os.environ.get("USER") or ""
-    said = "".join(letter for letter in name if letter.isprintable())[:_LONGEST]
+    said = "".join(letter for letter in told or _login() if letter.isprintable())[:_LONGEST]
     return {"by": said} if said else {}
+
+
+def _login() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a user without a name, as a container may have
+        return ""
