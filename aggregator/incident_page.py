@@ -14,13 +14,27 @@ from aggregator.incident_texts import (
 )
 from aggregator.incident_views import ConfirmingRun, Incident, Part, WholeIncident
 from aggregator.page import Moment
-from aggregator.places import endpoint_address, incident_address, run_address
+from aggregator.places import endpoint_address, incident_address, run_address, runbook_address
 from aggregator.request_facts import Fact
 from aggregator.tones import Remark, Tone
 from pacewatch.words.outcome import MISSED_MEANINGS, outcome_text
 from pacewatch.words.slot import to_rfc3339
 from pacewatch.words.text import ago_text, plural, seconds_text, speed_text, word_text
-from pacewatch.words.verdict import BLAME_MEANINGS, SLOW_FIGURES, TROUBLE_MEANINGS, Trouble
+from pacewatch.words.verdict import (
+    BLAME_MEANINGS,
+    PAGING,
+    SLOW_FIGURES,
+    TROUBLE_MEANINGS,
+    Blame,
+    Trouble,
+)
+
+_ALERTS = {
+    Trouble.FIRST_TOKEN: "ProviderSlow",
+    Trouble.OUTPUT_SPEED: "ProviderSlow",
+    Trouble.GONE: "ModelNotServed",
+}
+"""Of what is the provider's or a model's; all other trouble of theirs is failures."""
 
 MOST_ON_BOARD = 5
 """Open incidents that stand above the board."""
@@ -97,6 +111,8 @@ class IncidentPage:
     runs: tuple[RunLine, ...]
     steps: tuple[str, ...]
     """Commands by which people go on from here."""
+    runbook: str
+    """Address of what else to do."""
 
 
 def incident_line(one: Incident, now: datetime) -> IncidentLine:
@@ -144,6 +160,20 @@ def incident_page(whole: WholeIncident, now: datetime) -> IncidentPage:
         ),
         runs=tuple(_run(run, now) for run in whole.runs),
         steps=tuple(_steps(one)),
+        runbook=runbook_address(_alert(one)),
+    )
+
+
+def _alert(one: Incident) -> str:
+    """Return the alert that Prometheus would tell of the incident, after which its runbook is
+    called.
+    """
+    if one.blame == Blame.QUOTA:
+        return "ProviderThrottled"
+    return (
+        _ALERTS.get(Trouble(one.trouble), "EndpointFailing")
+        if one.blame in PAGING
+        else "IncidentAdvisory"
     )
 
 

@@ -24,6 +24,11 @@ def incident_address(incident: int) -> str:
     return f"/incidents/{incident}"
 
 
+def runbook_address(alert: str) -> str:
+    """Return the page of what to do about an alert."""
+    return f"/runbooks/{alert}.md"
+
+
 def _query(chosen: dict[str, str | None]) -> str:
     told = {name: value for name, value in chosen.items() if value}
     return f"?{urlencode(told)}" if told else ""

@@ -75,6 +75,32 @@ def test_an_incidents_page_says_what_how_much_since_when_and_whose_fault(client,
     assert "Simulated." in text
 
 
+@pytest.mark.parametrize(
+    ("blame", "trouble", "alert"),
+    [
+        ("provider", "first_token", "ProviderSlow"),
+        ("model", "output_speed", "ProviderSlow"),
+        ("model", "gone", "ModelNotServed"),
+        ("provider", "failures", "EndpointFailing"),
+        ("quota", "quota", "ProviderThrottled"),
+        ("region_path", "first_token", "IncidentAdvisory"),
+        ("prober", "timing", "IncidentAdvisory"),
+    ],
+)
+def test_an_incidents_page_links_to_the_runbook_of_its_alert(client, pool, blame, trouble, alert):
+    with pool.connection() as connection:
+        made = Made(fields={"class": blame, "trouble": trouble})
+        number = add_incident(connection, made, NOON)
+
+    _, source = words(client, f"/incidents/{number}")
+
+    (address,) = re.findall(r'<a href="([^"]*)">What to do about it</a>', source)
+    assert address == f"/runbooks/{alert}.md"
+    assert f"<h1>{alert}</h1>" in words(client, address)[1]
+    with pool.connection() as connection:
+        connection.execute("delete from incident where incident_id = %s", (number,))
+
+
 def test_what_is_heard_no_more_is_nowhere_told_to_be_as_usual(pool):
     eased = NOON - timedelta(minutes=7)
     fields = {"state": "eased", "eased_at": eased, "unusual_end": "unheard"}
