@@ -76,6 +76,8 @@ class Bundle:
     """What workers saw, by run and request, as far as it is kept."""
     before: Sequence[Row]
     """Runs before the moment, in `seen`, whose connections stand beside those since."""
+    definitions: Sequence[int]
+    """Versions of the definitions that the runs of both times were measured by."""
 
 
 def read_bundle(connection: Connection, asked: Asked) -> Bundle:
@@ -95,6 +97,7 @@ def read_bundle(connection: Connection, asked: Asked) -> Bundle:
         left_out=len(since) - len(told),
         seen=_seen(connection, [*told, *before], times),
         before=before,
+        definitions=sorted({row["definition"] for row in found}),
     )
 
 

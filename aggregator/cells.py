@@ -1,6 +1,6 @@
 """An endpoint's figures for one workload and load: in one region, or pooled over several. Pure."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -57,6 +57,13 @@ class Cell:
     last_success_at: datetime | None
     failing_in: tuple[str, ...]
     """Regions whose latest runs failed."""
+    definitions: tuple[int, ...]
+    """Versions of the definitions that its runs were measured by, the lowest and the highest."""
+
+    @property
+    def is_mixed(self) -> bool:
+        """Tell whether its figures are over runs that were measured differently."""
+        return len(self.definitions) > 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,6 +100,7 @@ def region_cell(row: SeriesRow, around: Around) -> Cell:
         latest=_latest(row, around),
         last_success_at=row.last_success_at,
         failing_in=(row.region,) if row.series_id in around.failing else (),
+        definitions=_ends((row.definition_low, row.definition_high)) if within else (),
     )
 
 
@@ -141,7 +149,14 @@ def pooled_cell(cells: Mapping[str, Cell], over: OverRegions) -> Cell:
             (cell.last_success_at for cell in cells.values() if cell.last_success_at), default=None
         ),
         failing_in=tuple(region for cell in cells.values() for region in cell.failing_in),
+        definitions=_ends(version for cell in measured for version in cell.definitions),
     )
+
+
+def _ends(versions: Iterable[int | None]) -> tuple[int, ...]:
+    """Return the lowest and the highest version, one where they are the same."""
+    known = sorted({version for version in versions if version is not None})
+    return tuple(dict.fromkeys((known[0], known[-1]))) if known else ()
 
 
 def _together(row: SeriesRow, statistics: Mapping[Figure, Statistic], around: Around) -> Together:

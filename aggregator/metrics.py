@@ -30,6 +30,7 @@ from aggregator.rows import (
 )
 from aggregator.series_metrics import SeriesMetrics
 from aggregator.standing import shown_workers
+from pacewatch.words.figures import DEFINITION
 from pacewatch.words.metrics import METRICS
 from pacewatch.words.outcome import Outcome
 from pacewatch.words.slot import SENTINEL, Purpose
@@ -112,6 +113,7 @@ def make_page(
     if rows.store is not None and rows.store.judged_at is not None:
         ticked = rows.store.judged_at.timestamp()
         page.add("pacewatch_judging_ticked_timestamp_seconds", labels, ticked)
+    page.add("pacewatch_definition_version", labels, DEFINITION)
     page.add("pacewatch_database_used_ratio", labels, rows.used_ratio)
     return page.families
 

@@ -164,6 +164,10 @@ def _together(found: Together) -> Iterator[Remark]:
 
 def _quiet(facts: EndpointRow, cell: Cell) -> list[Remark]:
     found = [] if cell.together is None else list(_together(cell.together))
+    if cell.is_mixed:
+        versions = " and ".join(map(str, cell.definitions))
+        text = f"medians mix runs of definitions {versions}"
+        found.append(Remark(tone=Tone.QUIET, text=text))
     if not facts.active:
         found.append(Remark(tone=Tone.QUIET, text="no longer probed"))
     if cell.latest is not None and cell.latest.answer_only:

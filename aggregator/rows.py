@@ -92,6 +92,9 @@ class SeriesRow:
     last_success_at: datetime | None
     tried: int
     succeeded: int
+    definition_low: int | None
+    definition_high: int | None
+    """Versions of the definitions that measured the runs of the window; None: not noted yet."""
 
     @property
     def place(self) -> tuple[str, str, bool]:

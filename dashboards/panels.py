@@ -228,6 +228,24 @@ def incidents() -> Json:
     }
 
 
+def definitions() -> Json:
+    """Return the annotation that marks on every panel where figures began to be made by other
+    definitions.
+    """
+    version = selected("pacewatch_definition_version")
+    return {
+        "name": "Definitions",
+        "datasource": SOURCE,
+        "enable": True,
+        "iconColor": "purple",
+        "expr": f"max({version}) != max({version} offset 5m)",
+        "step": "60s",
+        "titleFormat": "The definitions changed",
+        "textFormat": "Figures before and after are not to be compared.",
+        "tagKeys": "",
+    }
+
+
 def dashboard(uid: str, title: str, text: str, variables: list[Json], panels: list[Json]) -> Json:
     """Return a whole dashboard; panels are numbered in their order."""
     return {
@@ -242,7 +260,7 @@ def dashboard(uid: str, title: str, text: str, variables: list[Json], panels: li
         "time": {"from": "now-24h", "to": "now"},
         "timezone": "utc",
         "refresh": "1m",
-        "annotations": {"list": [incidents()]},
+        "annotations": {"list": [incidents(), definitions()]},
         "links": [
             {
                 "type": "link",

@@ -46,7 +46,7 @@ def bundle_document(
         "since": to_rfc3339(asked.since),
         "until": to_rfc3339(asked.until),
         "before": {"from": to_rfc3339(asked.begin), "to": to_rfc3339(asked.since)},
-        "definitions": sorted({row["definition"] for row in bundle.runs}),
+        "definitions": list(bundle.definitions),
         "incident": None if incident is None else _incident(incident),
         "endpoints": [_endpoint(facts) for facts in bundle.facts],
         "medians": [_compared(one) for one in bundle.compared],

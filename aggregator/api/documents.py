@@ -101,7 +101,7 @@ class BoardDocument(TypedDict):
 
     at: Annotated[Moment, told("the moment of the answer")]
     simulated: Annotated[bool, told("whether a simulator plays the providers")]
-    definition: Annotated[int, told("version of the definitions that the figures follow")]
+    definition: Annotated[int, told("version of the definitions that runs are measured by now")]
     window_s: Annotated[int, told("length of the window, s")]
     regions: Annotated[list[RegionDocument], told("every region of the fleet")]
     workloads: Annotated[list[str], told("those there is a series of, the fleet's own first")]
@@ -131,7 +131,7 @@ class SeriesPageDocument(TypedDict):
 
     at: Annotated[Moment, told("the moment of the answer")]
     simulated: Annotated[bool, told("whether a simulator plays the providers")]
-    definition: Annotated[int, told("version of the definitions that the figures follow")]
+    definition: Annotated[int, told("version of the definitions that runs are measured by now")]
     window_s: Annotated[int, told("length of the window, s")]
     series: Annotated[list[SeriesDocument], told("by id")]
     next: Annotated[int | None, told("for `after`; null: the last page")]

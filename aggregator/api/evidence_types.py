@@ -149,7 +149,7 @@ class BundleDocument(TypedDict):
     since: Annotated[Moment, told("begin of the time asked for")]
     until: Annotated[Moment, told("its end")]
     before: Annotated[TimeBeforeDocument, told("the window before it")]
-    definitions: Annotated[list[int], told("versions that the runs were measured by")]
+    definitions: Annotated[list[int], told("versions that the runs of both times were measured by")]
     incident: Annotated[EvidenceIncidentDocument | None, told("null: of an endpoint")]
     endpoints: Annotated[list[EvidenceEndpointDocument], told("what the catalog says of them")]
     medians: Annotated[list[MediansDocument], told("before and since, of each series")]

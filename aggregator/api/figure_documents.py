@@ -94,6 +94,13 @@ class CellDocument(TypedDict):
     failing_in: Annotated[
         list[str], told("regions whose latest two runs failed, or whose only one did")
     ]
+    definitions: Annotated[
+        list[int],
+        told(
+            "versions of the definitions that its runs were measured by, the lowest and the"
+            " highest; two: its medians mix both, and are not to be compared"
+        ),
+    ]
 
 
 def cell_document(cell: Cell) -> CellDocument:
@@ -115,6 +122,7 @@ def cell_document(cell: Cell) -> CellDocument:
         "latest": _latest(cell.latest),
         "last_success_at": moment(cell.last_success_at),
         "failing_in": list(cell.failing_in),
+        "definitions": list(cell.definitions),
     }
 
 

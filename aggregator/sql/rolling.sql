@@ -65,6 +65,8 @@ set runs = sorted.runs,
     good = spread.good,
     oldest_at = sorted.oldest_at,
     newest_at = sorted.newest_at,
+    definition_low = sorted.definition_low,
+    definition_high = sorted.definition_high,
     next_expiry = least(sorted.oldest_at + %(window)s, coming.slot_at),
     ttft_runs = n.ttft,
     ttft_s = case when n.ttft > 0 then array[spread.ttft[1], spread.ttft[2],
@@ -112,6 +114,8 @@ cross join lateral (
         count(*) as runs,
         min(slot_at) as oldest_at,
         max(slot_at) as newest_at,
+        min(definition) as definition_low,
+        max(definition) as definition_high,
         coalesce(array_agg(ttft_s order by ttft_s)
             filter (where ttft_s is not null), '{}') as ttft,
         coalesce(array_agg(answer_s order by answer_s)

@@ -225,6 +225,8 @@ def _quiet(endpoint: Document, cell: Document, verdict: Document | None) -> str:
         latest = cell["latest"]["output_tokens_per_s"]
         told = "" if latest is None else f", latest {speed_text(latest)}"
         return f"{cell['runs']} of {cell['fewest_runs']} runs{told}"
+    if len(cell["definitions"]) > 1:
+        return f"medians mix definitions {' and '.join(map(str, cell['definitions']))}"
     throughput = cell["system_tokens_per_s"]
     if throughput is not None and throughput["median"] is not None:
         return _together(throughput, cell["slowdown"]["output_tokens_per_s"])

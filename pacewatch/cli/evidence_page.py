@@ -114,6 +114,8 @@ def _what(document: Document) -> Iterator[str]:
     yield f"{plural(runs, 'run')} from {plural(len(regions), 'region')}, all times UTC."
     yield f"Beside them stands the time from {before['from']} to {before['to']}."
     yield f"Measured by Pacewatch {safe(document['version'])}, definitions version {versions}."
+    if len(document["definitions"]) > 1:
+        yield "Runs of different definitions are not to be compared with one another."
     yield ""
     yield from _table(
         ("Endpoint", "Model", "Precision", "Host", "Protocol", "Location, account, tier"),

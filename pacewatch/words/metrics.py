@@ -264,6 +264,12 @@ METRICS: dict[str, MetricWord] = {
             "simulated",
         ),
         _gauge(
+            "pacewatch_definition_version",
+            "Version of the definitions that figures are made by; before and after a change of it"
+            " they are not to be compared.",
+            "simulated",
+        ),
+        _gauge(
             "pacewatch_database_used_ratio",
             "What the database takes of the room that the file says it has.",
             "simulated",

@@ -159,6 +159,26 @@ def open_incident(connection, endpoint):
     return row["incident_id"]
 
 
+def test_evidence_names_the_definitions_of_both_times(address, pool, slowed, tmp_path):
+    with pool.connection() as connection:
+        connection.execute(
+            "update run set definition = 2 from series where series.series_id = run.series_id"
+            " and endpoint = %s and slot_at > %s",
+            (slowed.endpoint, SINCE),
+        )
+    try:
+        run(address, slowed.endpoint, "--since", to_rfc3339(SINCE), "-o", str(tmp_path))
+    finally:
+        with pool.connection() as connection:
+            connection.execute("update run set definition = 1")
+
+    told = json.loads((tmp_path / "evidence.json").read_text())
+    assert told["definitions"] == [1, 2]
+    assert {one["definition"] for one in told["runs"]} == {2}
+    page = (tmp_path / "evidence.md").read_text()
+    assert "definitions version 1, 2.\nRuns of different definitions are not to be" in page
+
+
 def test_the_command_writes_what_the_api_says_as_markdown_and_json(
     client, address, pool, slowed, tmp_path
 ):

@@ -18,6 +18,7 @@ from support.records import (
 from support.seed import add_endpoint
 from typer.testing import CliRunner
 
+from aggregator import rolling
 from aggregator.api.app import create_app
 from aggregator.days import roll_up
 from aggregator.partitions import drop_old_days
@@ -112,6 +113,32 @@ def test_charts_and_days_mark_the_boundary_of_definitions_until_the_past_is_take
     roll_up(pool, Retention(), NOON)
 
     assert boundaries(pool) == ([DEFINITION, DEFINITION], 0)
+
+
+def told_of_windows(pool):
+    """The versions that lists and page tell of the windows that they show."""
+    client = TestClient(create_app(pool, make_fleet(schedule=Schedule()), clock=lambda: NOON))
+    listed = [one["definitions"] for one in client.get("/api/series").json()["series"]]
+    (model,) = client.get("/api/board").json()["models"]
+    pooled = [one["pooled"]["definitions"] for one in model["endpoints"][0]["series"]]
+    page = client.get(f"/?workload={WORKLOAD}").text
+    return listed, pooled, "medians mix runs of definitions 0 and 1" in page
+
+
+def test_a_window_says_that_it_mixes_definitions_until_the_past_is_taken_over(pool):
+    with pool.connection() as connection:
+        add_endpoint(connection, ENDPOINT, NOON)
+        connection.execute(
+            "update run set definition = 0 where slot_at < %s", (NOON - timedelta(hours=24),)
+        )
+    rolling.refresh_all(pool, now=NOON, window=WINDOW)
+    mixed = [[DEFINITION - 1, DEFINITION]] * len(Load)
+    assert told_of_windows(pool) == (mixed, mixed, True)
+
+    remeasure(pool, now=NOON, window=WINDOW)
+
+    whole = [[DEFINITION]] * len(Load)
+    assert told_of_windows(pool) == (whole, whole, False)
 
 
 def test_the_command_says_how_many_runs_it_took_over(pool, database_url, tmp_path):

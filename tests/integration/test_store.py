@@ -161,6 +161,28 @@ def test_statistics_of_before_the_interval_of_the_throughput_are_due_at_once(dat
         assert [row["series_id"] for row in due.fetchall()] == [1]
 
 
+def test_statistics_of_before_definitions_were_noted_are_due_at_once(database_url):
+    with migrated_before(database_url, "0018_definitions_of_a_window") as connection:
+        connection.execute(
+            "insert into series (endpoint, region, workload, load, simulated)"
+            " select 'a/b', region, 'short', 'single', true"
+            " from unnest(array['eu', 'us']) as its (region)"
+        )
+        connection.execute(
+            "insert into series_stat (series_id, runs, oldest_at, next_expiry)"
+            " select series_id, case region when 'eu' then 8 else 0 end, '2026-12-01', 'infinity'"
+            " from series"
+        )
+
+    db.migrate(database_url)
+
+    with db.connect(database_url) as connection:
+        due = connection.execute(
+            db.queries("upkeep")["find_aged_series"], {"now": NOON, "limit": 9}
+        )
+        assert [row["series_id"] for row in due.fetchall()] == [1]
+
+
 def test_a_connection_that_died_is_replaced(database_url):
     with migrated_pool(database_url) as pool:
         with db.connect(database_url) as admin:

@@ -75,6 +75,8 @@ SERIES = SeriesRow(
     last_success_at=NOW - timedelta(minutes=40),
     tried=312,
     succeeded=309,
+    definition_low=1,
+    definition_high=1,
 )
 
 UNMEASURED: dict[str, Any] = {
@@ -107,6 +109,8 @@ UNMEASURED: dict[str, Any] = {
     "last_success_at": None,
     "tried": 0,
     "succeeded": 0,
+    "definition_low": None,
+    "definition_high": None,
 }
 """What a series holds before its first run."""
 

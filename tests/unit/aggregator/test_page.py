@@ -157,6 +157,16 @@ def test_a_slowdown_over_regions_is_of_those_that_have_measured_both_loads():
     assert pools_of([SERIES, both], Around(now=NOW, window=WINDOW)) == ((1, 4), (), ())
 
 
+def test_over_regions_definitions_are_those_of_all_that_have_runs_in_the_window():
+    later = replace(SERIES, region="us-east", series_id=2, definition_low=2, definition_high=3)
+    gone = replace(later, region="ap-south", definition_high=9, newest_at=NOW - WINDOW)
+    untold = replace(later, region="sa-east", definition_low=None, definition_high=None)
+
+    assert series_of(SERIES, later, gone, untold).pooled.definitions == (1, 3)
+    assert series_of(SERIES, gone).pooled.definitions == (1,)
+    assert series_of(gone).pooled.definitions == ()
+
+
 def test_single_runs_have_neither_throughput_nor_slowdown():
     assert series_of(SERIES).pooled.together is None
 
@@ -258,6 +268,11 @@ def test_a_model_tells_how_far_its_endpoints_are_apart():
             series_of(replace(SERIES, newest_at=NOW - WINDOW)),
             Tone.QUIET,
             "no run now",
+        ),
+        (
+            series_of(replace(SERIES, definition_high=2)),
+            Tone.QUIET,
+            "medians mix runs of definitions 1 and 2",
         ),
         (
             series_of(

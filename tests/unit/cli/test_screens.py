@@ -198,3 +198,15 @@ def test_a_latest_run_far_from_its_median_is_marked_as_on_the_page():
     )
 
     assert "latest run in eu-west: 240 tokens/s" in line
+
+
+def test_medians_over_runs_of_two_definitions_are_marked_as_on_the_page():
+    models = document("board.json")["models"]
+    for model in models:
+        for endpoint in model["endpoints"]:
+            for series in endpoint["series"]:
+                series["pooled"]["definitions"] = [1, 2]
+
+    line = next(line for line in board_text(140, models=models).splitlines() if "own" in line)
+
+    assert line.endswith("medians mix definitions 1 and 2")

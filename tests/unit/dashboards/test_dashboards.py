@@ -91,6 +91,21 @@ def test_an_incident_in_a_table_leads_to_its_page():
 
 def test_an_incident_of_no_single_provider_or_region_is_of_each_that_is_chosen():
     for build in DASHBOARDS.values():
-        (query,) = (one["expr"] for one in build()["annotations"]["list"])
+        query = annotation(build(), "Incidents")
         assert 'provider=~"$provider|"' in query
         assert 'region=~"$region|"' in query
+
+
+def annotation(board, name):
+    """The query of what is marked on every panel."""
+    (query,) = (one["expr"] for one in board["annotations"]["list"] if one["name"] == name)
+    return query
+
+
+@EVERY
+def test_every_panel_marks_where_the_definitions_changed(name):
+    version = 'max(pacewatch_definition_version{simulated=~"$simulated"}'
+
+    query = annotation(DASHBOARDS[name](), "Definitions")
+
+    assert query == f"{version}) != {version} offset 5m)"
