@@ -56,9 +56,14 @@ class Condition:
     """Partitions that should stand ready."""
 
     @property
+    def catalogs_bytes(self) -> int:
+        """Return what Postgres' own catalogs take of it, now as in a year."""
+        return max(0, self.bytes - sum(table.bytes for table in self.tables))
+
+    @property
     def in_a_year_bytes(self) -> int:
         """Return how large it will be after a year."""
-        return sum(table.in_a_year_bytes for table in self.tables)
+        return self.catalogs_bytes + sum(table.in_a_year_bytes for table in self.tables)
 
 
 def read_condition(connection: Connection, fleet: Fleet, now: datetime) -> Condition:

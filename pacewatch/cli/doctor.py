@@ -80,6 +80,7 @@ def _document(
         "problems": problems,
         "bytes": condition.bytes,
         "in_a_year_bytes": condition.in_a_year_bytes,
+        "catalogs_bytes": condition.catalogs_bytes,
         "size_gb": fleet.retention.size_gb,
         "series": condition.series,
         "recounted": None if refreshed is None else refreshed.series,

@@ -58,6 +58,8 @@ def _rows(document: dict[str, Any]) -> list[Sequence[Cell]]:
             size_text(sum(one[name] for one in small)) for name in ("bytes", "in_a_year_bytes")
         )
         rows.append((plural(len(small), "small table"), "", now, later))
+    catalogs = size_text(document["catalogs_bytes"])
+    rows.append(("Postgres' own catalogs", "", catalogs, catalogs))
     whole = size_text(document["bytes"]), size_text(document["in_a_year_bytes"])
     return [*rows, (Text("database", style="bold"), "", *whole)]
 

@@ -66,11 +66,14 @@ def test_a_year_of_the_files_plan_and_settings_is_told_beside_the_sizes_of_now(
     longer, shorter = years
     assert longer["timeline"] == pytest.approx(2 * shorter["timeline"], rel=1e-6)
     assert longer["timing"] == shorter["timing"] > 0
-    assert told["in_a_year_bytes"] >= sum(shorter.values())
-    (*_, whole) = screen.splitlines()
+    catalogs = told["bytes"] - sum(table["bytes"] for table in told["tables"])
+    assert told["in_a_year_bytes"] == catalogs + sum(shorter.values())
+    assert told["catalogs_bytes"] == catalogs > 1_000_000
+    (*_, own, whole) = screen.splitlines()
     assert "In a year" in screen
     sizes = [size_text(told[name]) for name in ("bytes", "in_a_year_bytes")]
     assert " ".join(whole.split()) == " ".join(("database", *sizes))
+    assert own.split()[-4:] == [*size_text(catalogs).split()] * 2
 
 
 def test_a_statistic_that_is_wrong_is_found_and_mended(kept, database_url):

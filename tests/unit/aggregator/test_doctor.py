@@ -39,7 +39,7 @@ def condition(**changes):
         "kept_up_at": NOW - timedelta(seconds=30),
         "series": 4,
         "aside": 0,
-        "tables": (TableSize(name="run", rows=1, bytes=1, in_a_year_bytes=50_000_000),),
+        "tables": (TableSize(name="run", rows=1, bytes=30_000_000, in_a_year_bytes=50_000_000),),
         "lacks": (),
     } | changes
     return Condition(**values)
@@ -90,7 +90,7 @@ def test_what_is_kept_for_less_than_a_year_is_as_large_as_that():
         (
             {"tables": (TableSize(name="run", rows=1, bytes=1, in_a_year_bytes=200_000_000),)},
             0.1,
-            "in a year the database will take 200% of store.size_gb",
+            "in a year the database will take 240% of store.size_gb",
         ),
     ],
 )
@@ -98,6 +98,18 @@ def test_each_problem_of_the_store_is_one_sentence(changes, size_gb, sentence):
     (problem,) = problems_of(condition(**changes), fleet_that_keeps(size_gb=size_gb), NOW)
 
     assert problem.startswith(sentence)
+
+
+def test_what_is_no_table_of_ours_takes_in_a_year_what_it_takes_now():
+    tables = tuple(
+        TableSize(name=name, rows=1, bytes=5_000_000, in_a_year_bytes=70_000_000)
+        for name in ("run", "timing")
+    )
+
+    found = condition(bytes=18_000_000, tables=tables)
+
+    assert (found.catalogs_bytes, found.in_a_year_bytes) == (8_000_000, 148_000_000)
+    assert condition(bytes=1, tables=tables).catalogs_bytes == 0
 
 
 def test_a_store_that_is_well_has_no_problem():
