@@ -136,6 +136,8 @@ def _notice(found: OneRun) -> str:
     state, reason = found.slot["state"], found.slot["reason"]
     if found.won is not None:
         return _how_it_ended(found)
+    if found.aside:
+        return "A worker has told of it; it is taken in as soon as what it tells is known here."
     if state == "missed":
         why = MISSED_MEANINGS.get(reason, word_text(reason or "for no reason that is known"))
         return f"Nobody ran it: {why}."
@@ -164,7 +166,7 @@ def _facts(found: OneRun) -> Iterator[Fact]:
     purpose = slot["purpose"]
     yield Fact(name="purpose", text=f"{purpose}: {_PURPOSES.get(purpose, '')}".removesuffix(": "))
     yield Fact(name="slot", text=_moment(slot["slot_at"]))
-    yield Fact(name="state", text=" ".join(filter(None, (slot["state"], slot["reason"]))))
+    yield Fact(name="state", text=_state(slot))
     if won is None:
         yield Fact(name="valid until", text=_moment(slot["valid_until"]))
         return
@@ -178,6 +180,14 @@ def _facts(found: OneRun) -> Iterator[Fact]:
     if won["system_tokens_per_s"] is not None and slot["load"] == Load.PARALLEL:
         speed = speed_text(won["system_tokens_per_s"])
         yield Fact(name="all together", text=f"{speed} tokens/s from the first send to the last")
+
+
+def _state(slot: Row) -> str:
+    """Return how the slot stands; one that was run all the same was missed before."""
+    state, reason = slot["state"], slot["reason"]
+    if reason is None:
+        return str(state)
+    return f"run, after it had been missed ({reason})" if state == "run" else f"{state} {reason}"
 
 
 def _line(row: Row, request_id: str) -> RequestLine:
@@ -219,6 +229,8 @@ def _others(found: OneRun) -> Iterator[str]:
         known = told in set(Decline)
         why = DECLINE_MEANINGS[Decline(told)] if known else told or "a fault of our own"
         yield f"{_of(row)} measured nothing: {why}."
+    for row in found.aside:
+        yield f"{_of(row)} is put aside: {row['reason']}."
     for row in found.duplicates:
         yield f"{_of(row)} came after the one that counts, and cost {usd_text(row['cost_usd'])}."
 

@@ -32,6 +32,8 @@ class OneRun:
     """Executions that measured nothing: declined, or failed by a fault of our own."""
     duplicates: Sequence[Row]
     """Executions that came after the one that won."""
+    aside: Sequence[Row]
+    """Executions whose records are kept and not known here yet, each with the reason."""
 
 
 def read_run(connection: Connection, run_id: UUID) -> OneRun | None:
@@ -50,6 +52,7 @@ def read_run(connection: Connection, run_id: UUID) -> OneRun | None:
         record=_read(records[0]["record"]) if records else None,
         unrun=_rows(connection, "select_unrun", run=run_id),
         duplicates=_rows(connection, "select_duplicates", run=run_id),
+        aside=_rows(connection, "select_aside", run=run_id),
     )
 
 

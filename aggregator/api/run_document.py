@@ -119,6 +119,14 @@ class DuplicateDocument(TypedDict):
     received_at: Annotated[Moment, told("when it came in")]
 
 
+class AsideDocument(TypedDict):
+    """An execution whose record is kept and not known here yet."""
+
+    execution: Annotated[str, told("its id")]
+    reason: Annotated[str, told("what is not known here, one sentence")]
+    received_at: Annotated[Moment, told("when it came in")]
+
+
 class ExecutionDocument(TypedDict):
     """The execution of a run that counts; before one has come in there is `execution` alone."""
 
@@ -163,6 +171,9 @@ class RunDocument(ExecutionDocument):
     requests: Annotated[list[RequestOfRunDocument], told("in order; empty until it has run")]
     unrun: Annotated[list[UnrunDocument], told("executions that measured nothing")]
     duplicates: Annotated[list[DuplicateDocument], told("executions that came later")]
+    aside: Annotated[
+        list[AsideDocument], told("executions that are taken in once they are known here")
+    ]
 
 
 def run_document(found: OneRun) -> RunDocument:
@@ -185,6 +196,7 @@ def run_document(found: OneRun) -> RunDocument:
         "requests": [_request(row, _seen(record, row["n"])) for row in found.timings],
         "unrun": [_unrun(row) for row in found.unrun],
         "duplicates": [_duplicate(row) for row in found.duplicates],
+        "aside": [_aside(row) for row in found.aside],
     }
 
 
@@ -250,5 +262,13 @@ def _duplicate(row: Row) -> DuplicateDocument:
     return {
         "execution": str(row["execution"]),
         "cost_usd": row["cost_usd"],
+        "received_at": to_rfc3339(row["received_at"]),
+    }
+
+
+def _aside(row: Row) -> AsideDocument:
+    return {
+        "execution": str(row["execution"]),
+        "reason": row["reason"],
         "received_at": to_rfc3339(row["received_at"]),
     }

@@ -28,6 +28,10 @@ select record from timeline where run_id = %(run)s and slot_at = %(slot_at)s;
 select execution, declined, received_at from unrun where run_id = %(run)s
 order by received_at, execution;
 
+-- name: select_aside
+select execution, reason, received_at from aside where run_id = %(run)s
+order by received_at, execution;
+
 -- name: select_duplicates
 select execution, cost_usd, received_at from duplicate where run_id = %(run)s
 order by received_at, execution;

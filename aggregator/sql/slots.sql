@@ -46,7 +46,8 @@ from unnest(%(run_id)s::uuid[], %(cost_usd)s::float8[]) as due (run_id, cost_usd
 where slot.run_id = due.run_id;
 
 -- name: lock_unanswered_slots
--- sent once, a while ago, and the region's fresh heartbeats speak of something else
+-- sent once, a while ago, the region's fresh heartbeats speak of something else, and no record of it
+-- is put aside here
 select run_id, endpoint, region, workload, load, purpose, slot_at, valid_until, sent_at, cost_usd
 from slot
 where state = 'sent' and sends = 1 and purpose <> 'sentinel'
@@ -59,6 +60,7 @@ where state = 'sent' and sends = 1 and purpose <> 'sentinel'
         select from worker
         where worker.region = slot.region and worker.last_seen_at > %(fresh_since)s
             and slot.run_id = any (worker.in_hand))
+    and not exists (select from aside where aside.run_id = slot.run_id)
 order by sent_at, run_id
 limit %(most)s
 for update skip locked;

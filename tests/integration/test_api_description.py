@@ -34,6 +34,7 @@ from pacewatch.words.timing import (
     RateLimits,
     ServerTimings,
 )
+from pacewatch.words.wire import VERSION
 
 DESCRIBED = closed(create_app(None, board_fleet()).openapi())
 SCHEMA = schemathesis.openapi.from_dict(DESCRIBED)
@@ -169,6 +170,7 @@ def fill(pool):
     push(pool, record_of(run, WHOLE, cost_usd=0.1), record_of(other, REFUSED))
     push(pool, record_of(run, WHOLE, name="second", cost_usd=0.1))
     push(pool, record_of(declined, declined=str(Decline.BUDGET)))
+    push(pool, record_of(to_come) | {"v": VERSION + 1})
     roll_up(pool, Retention(), NOON + timedelta(days=1))
     return {
         **ids,

@@ -267,6 +267,20 @@ class TestSendAgain:
 
         assert not centre.tick(NOON + 10 * MINUTE).resent
 
+    def test_not_where_its_record_is_put_aside_at_the_centre(self, pool: db.Pool) -> None:
+        centre, slots = self.sent(pool)
+        self.keep_ticking(centre, NOON + 9 * MINUTE)
+        for region in REGIONS:
+            centre.hear(region, NOON + 10 * MINUTE)
+        with pool.connection() as connection:
+            connection.execute(
+                "insert into aside (execution, run_id, region, reason, tried_with, received_at,"
+                " record) values (%s, %s, 'eu-west', 'later', '', %s, '')",
+                (uuid4(), slots["eu-west"].run_id, NOON + MINUTE),
+            )
+
+        assert centre.tick(NOON + 10 * MINUTE).resent == (slots["us-east"],)
+
     def test_not_where_the_region_is_not_heard_of(self, pool: db.Pool) -> None:
         centre, _ = self.sent(pool)
         self.keep_ticking(centre, NOON + 9 * MINUTE)

@@ -194,6 +194,9 @@ def test_what_nobody_ran_and_what_did_not_count_is_told(client, pool, slots):
     page = seen(client, f"/runs/{declined.run_id}")
     assert "Nobody ran it: the worker has no key for it." in page.words
     assert "measured nothing: the worker has no key." in page.words
+    push(pool, record_of(declined))
+    page = seen(client, f"/runs/{declined.run_id}")
+    assert "run, after it had been missed (declined:no_key)" in page.words
     page = seen(client, f"/runs/{twice.run_id}")
     assert "measured nothing: a fault of our own." in page.words
     assert "came after the one that counts, and cost US$ 0.30." in page.words

@@ -86,10 +86,18 @@ def test_what_an_older_centre_put_aside_is_taken_up_by_the_newer_one(url, pool, 
 
     (aside,) = push(pool, record)
     assert aside.status == "aside"
-    assert told(client, slot)["execution"] is None
+    waiting = told(client, slot)
+    assert (waiting["execution"], waiting["state"]) == (None, "sent")
+    assert [(one["execution"], one["reason"]) for one in waiting["aside"]] == [
+        (record["execution"], aside.reason)
+    ]
+    page = client.get(f"/runs/{slot.run_id}").text
+    assert "A worker has told of it; it is taken in as soon as what it tells is known" in page
+    assert f"is put aside: {aside.reason}." in page
     assert tomorrow(url) == {"pushed": [], "taken_up": 1}
 
     document = told(client, slot)
+    assert document["aside"] == []
     assert document["execution"] == record["execution"]
     assert document["figures"]["ttft_s"] == 0.2
     assert push(pool, record)[0].status == "aside"  # pushed again: it is in the run all the same

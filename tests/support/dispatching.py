@@ -61,7 +61,7 @@ def empty(pool: db.Pool) -> None:
     """Take out all that dispatchers and workers wrote, so that tests may share a database."""
     with pool.connection() as connection:
         connection.execute(
-            "delete from slot; delete from worker; delete from confirm_order;"
+            "delete from slot; delete from worker; delete from confirm_order; delete from aside;"
             " delete from missed_counter;"
             " delete from place_counter; delete from series_stat; delete from series;"
             " delete from endpoint_version; delete from endpoint;"
