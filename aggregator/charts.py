@@ -110,9 +110,9 @@ def chart_of_runs(points: Sequence[Point], frame: Frame, median: float | None) -
     if not points or most <= 0:
         return None
     good = sum(point.good > 0 for point in points)
+    told = "too few for a median" if median is None else f"median {write_figure(figure, median)}"
     return Chart(
-        label=f"{plural(len(points), 'run')}, {good} with a good request; "
-        f"median {write_figure(figure, median)}",
+        label=f"{plural(len(points), 'run')}, {good} with a good request; {told}",
         top=write_figure(figure, most),
         dots=tuple(_dot(point, frame) for point in points),
         level=None if median is None else _y(median, most),

@@ -5,15 +5,14 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from aggregator.board import Board
-from aggregator.cells import Cell
+from aggregator.cells import FIGURES, Cell
 from aggregator.page import Moment, moment_of
-from aggregator.statistic import Statistic
 from aggregator.tabs import Tab
 from aggregator.tones import Remark
 from pacewatch.words.flag import Figure
 from pacewatch.words.fleet import Fleet
 from pacewatch.words.slot import Load
-from pacewatch.words.text import count_text, plural, seconds_text, speed_text
+from pacewatch.words.text import UNKNOWN, count_text, plural, seconds_text, speed_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +21,7 @@ class StatisticText:
 
     median: str
     interval: str
-    """Empty where there is none."""
+    """In place of the interval of too few runs: how many there are; empty where there is none."""
     title: str
 
 
@@ -47,14 +46,14 @@ def figure_line(
     where: str, cell: Cell, remarks: tuple[Remark, ...], now: datetime, address: str = ""
 ) -> FigureLine:
     """Return the line of a cell, named by where it was measured, or by what it is of."""
-    found = cell.statistics
+    found = {figure: statistic_text(cell, figure) for figure in FIGURES}
     return FigureLine(
         where=where,
         address=address,
-        speed=statistic_text(found[Figure.SPEED], Figure.SPEED),
-        ttft=statistic_text(found[Figure.TTFT], Figure.TTFT),
-        answer=statistic_text(found[Figure.ANSWER], Figure.ANSWER),
-        whole=statistic_text(found[Figure.END_TO_END], Figure.END_TO_END),
+        speed=found[Figure.SPEED],
+        ttft=found[Figure.TTFT],
+        answer=found[Figure.ANSWER],
+        whole=found[Figure.END_TO_END],
         runs=count_text(cell.runs),
         good=f"{cell.good:,} of {cell.requests:,}",
         newest=moment_of(cell.newest_at, now),
@@ -62,15 +61,22 @@ def figure_line(
     )
 
 
-def statistic_text(statistic: Statistic, figure: Figure) -> StatisticText:
-    """Return a median with its interval, as a table tells it."""
+def statistic_text(cell: Cell, figure: Figure) -> StatisticText:
+    """Return a cell's median of a figure with its interval, as a table tells it."""
     write = speed_text if figure is Figure.SPEED else seconds_text
-    percent = statistic.interval_percent
+    statistic, enough = cell.statistics[figure], cell.fewest_runs
+    runs, percent = plural(statistic.runs, "run"), statistic.interval_percent
+    if statistic.median is None and statistic.runs:
+        told = f"{statistic.runs} of {enough} runs"
+        return StatisticText(
+            median=UNKNOWN, interval=told, title=f"{runs}; a median needs {enough}"
+        )
+    if percent is None:
+        return StatisticText(median=write(statistic.median), interval="", title=runs)
     return StatisticText(
         median=write(statistic.median),
-        interval="" if percent is None else f"{write(statistic.low)}\u2013{write(statistic.high)}",
-        title=plural(statistic.runs, "run")
-        + ("" if percent is None else f", {percent} % interval"),
+        interval=f"{write(statistic.low)}\u2013{write(statistic.high)}",
+        title=f"{runs}, {percent} % interval",
     )
 
 

@@ -121,4 +121,4 @@ def _row(endpoint: BoardEndpoint, regions: tuple[str, ...], figure: Figure) -> M
 
 
 def _median(cell: Cell | None, figure: Figure) -> StatisticText | None:
-    return None if cell is None else statistic_text(cell.statistics[figure], figure)
+    return None if cell is None else statistic_text(cell, figure)

@@ -12,10 +12,18 @@ from aggregator.together import Together
 from aggregator.tones import Remark, Tone
 from aggregator.verdict_remarks import verdict_remark
 from aggregator.verdict_views import Believed
-from pacewatch.words.flag import Figure
+from pacewatch.words.flag import FIGURE_TEXTS, Figure
 from pacewatch.words.outcome import outcome_text
 from pacewatch.words.slot import Load
-from pacewatch.words.text import age_text, far_text, plural, slower_text, speed_text, word_text
+from pacewatch.words.text import (
+    age_text,
+    far_text,
+    few_text,
+    plural,
+    slower_text,
+    speed_text,
+    word_text,
+)
 from pacewatch.words.verdict import Verdict
 
 _NO_TROUBLE = frozenset({Verdict.OK, Verdict.LEARNING})
@@ -129,9 +137,13 @@ def _shortfalls(cell: Cell) -> list[Remark]:
         return [Remark(tone=Tone.QUIET, text="no run yet" if cell.latest is None else "no run now")]
     if cell.state is State.INSUFFICIENT:
         most = max(statistic.runs for statistic in cell.statistics.values())
-        text = f"{most} of {cell.fewest_runs} runs for a median{_latest(cell)}"
+        text = f"{few_text(most, cell.fewest_runs)}{_latest(cell)}"
         return [Remark(tone=Tone.QUIET, text=text)]
-    return []
+    return [
+        Remark(tone=Tone.QUIET, text=f"{FIGURE_TEXTS[figure]}: {few_text(few, cell.fewest_runs)}")
+        for figure in (Figure.SPEED, Figure.TTFT)
+        if (few := cell.statistics[figure].runs) < cell.fewest_runs
+    ]
 
 
 def _latest(cell: Cell) -> str:

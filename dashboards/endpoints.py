@@ -25,6 +25,7 @@ _SUCCEEDED = "pacewatch_requests_succeeded_total"
 _MEDIAN = 'quantile="0.5"'
 _P95 = 'quantile="0.95"'
 _KEYS = ("endpoint", "region", "load")
+_TOO_FEW = "too few runs"
 
 
 def _by(expression: str) -> str:
@@ -53,17 +54,29 @@ def build() -> Json:
 def _all() -> Json:
     return table(
         "Endpoints, slowest first",
-        "A median is told from six runs on, five under parallel load. A dash: too few runs, or "
-        "no run in the window.",
+        "A median is told from six runs on, five under parallel load.",
         place(0, 0, 24, 11),
         _KEYS,
         [
-            Column(name="Speed, median", expr=_by(selected(_SPEED, _MEDIAN)), unit=unit_of(_SPEED)),
+            Column(
+                name="Speed, median",
+                expr=_by(selected(_SPEED, _MEDIAN)),
+                unit=unit_of(_SPEED),
+                none=_TOO_FEW,
+            ),
             Column(name="Speed, latest", expr=_by(selected(_LATEST_SPEED)), unit=unit_of(_SPEED)),
             Column(
-                name="First token, median", expr=_by(selected(_TTFT, _MEDIAN)), unit=unit_of(_TTFT)
+                name="First token, median",
+                expr=_by(selected(_TTFT, _MEDIAN)),
+                unit=unit_of(_TTFT),
+                none=_TOO_FEW,
             ),
-            Column(name="First token, p95", expr=_by(selected(_TTFT, _P95)), unit=unit_of(_TTFT)),
+            Column(
+                name="First token, p95",
+                expr=_by(selected(_TTFT, _P95)),
+                unit=unit_of(_TTFT),
+                none=_TOO_FEW,
+            ),
             Column(name="First token, latest", expr=_by(selected(_LATEST_TTFT)), unit="s"),
             Column(name="Runs", expr=_by(selected(_SAMPLES)), unit="short"),
             Column(name="Age", expr=f"time() - {_by(selected(_LATEST_RUN))}", unit="s"),

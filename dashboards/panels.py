@@ -150,6 +150,13 @@ class Column:
     name: str
     expr: str
     unit: str
+    none: str = ""
+    """What stands in a cell without a value; empty: nothing."""
+
+    def properties(self) -> list[Json]:
+        """Return how its cells are written."""
+        unit = {"id": "unit", "value": self.unit}
+        return [unit, {"id": "noValue", "value": self.none}] if self.none else [unit]
 
 
 def stacked(panel: Json) -> Json:
@@ -184,7 +191,7 @@ def table(
             "overrides": [
                 {
                     "matcher": {"id": "byName", "options": column.name},
-                    "properties": [{"id": "unit", "value": column.unit}],
+                    "properties": column.properties(),
                 }
                 for column in columns
             ],

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from pacewatch.cli.incident_words import lasts_text, state_text
 from pacewatch.cli.render import Cell, Column, as_text, bar, table
+from pacewatch.words.flag import FIGURE_TEXTS, Figure
 from pacewatch.words.outcome import outcome_text
 from pacewatch.words.slot import from_rfc3339
 from pacewatch.words.text import (
@@ -18,6 +19,7 @@ from pacewatch.words.text import (
     age_text,
     count_text,
     far_text,
+    few_text,
     seconds_text,
     slower_figures,
     span_text,
@@ -225,6 +227,8 @@ def _quiet(endpoint: Document, cell: Document, verdict: Document | None) -> str:
         latest = cell["latest"]["output_tokens_per_s"]
         told = "" if latest is None else f", latest {speed_text(latest)}"
         return f"{cell['runs']} of {cell['fewest_runs']} runs{told}"
+    if told := _few(cell):
+        return told
     if len(cell["definitions"]) > 1:
         return f"medians mix definitions {' and '.join(map(str, cell['definitions']))}"
     throughput = cell["system_tokens_per_s"]
@@ -233,6 +237,16 @@ def _quiet(endpoint: Document, cell: Document, verdict: Document | None) -> str:
     if cell["latest"]["answer_only"]:
         return "answer only"
     return "learning" if verdict is not None and verdict["verdict"] == "learning" else "ok"
+
+
+def _few(cell: Document) -> str:
+    """Return of which figures that have a column too few runs have one for a median."""
+    few = {figure: int(cell[figure]["runs"]) for figure in (Figure.SPEED, Figure.TTFT)}
+    return "; ".join(
+        f"{FIGURE_TEXTS[figure]}: {few_text(runs, cell['fewest_runs'])}"
+        for figure, runs in few.items()
+        if runs < cell["fewest_runs"]
+    )
 
 
 def _together(throughput: Document, slower: Document) -> str:

@@ -77,6 +77,11 @@ def hours_text(hours: float | None) -> str:
     return f"{hours:.1f} h" if hours >= 2 else f"{hours * 60:.0f} min"
 
 
+def few_text(runs: int, enough: int) -> str:
+    """Return why a figure has no median: how many runs that have it there are, and are needed."""
+    return f"{runs:,} of {enough} runs for a median"
+
+
 def plural(count: int, noun: str) -> str:
     """Return a count with its noun, in the plural where there is not exactly one."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

@@ -8,6 +8,7 @@ from support.shown import ENDPOINT, NOW, SERIES, WINDOW, WORKER, unmeasured
 from aggregator.board import Board, BoardEndpoint, BoardModel, BoardSeries, pools_of
 from aggregator.cells import Around, OverRegions, State, pooled_cell, region_cell
 from aggregator.changes import Change
+from aggregator.figure_lines import statistic_text
 from aggregator.notices import caption_of, legend_of, notices_of
 from aggregator.page import Choice, make_sections
 from aggregator.pooled import Median
@@ -270,6 +271,21 @@ def test_a_model_tells_how_far_its_endpoints_are_apart():
             "no run now",
         ),
         (
+            series_of(replace(SERIES, speed_runs=5)),
+            Tone.QUIET,
+            "output speed: 5 of 6 runs for a median",
+        ),
+        (
+            series_of(replace(SERIES, speed_runs=0, output_tokens_per_s=None)),
+            Tone.QUIET,
+            "output speed: 0 of 6 runs for a median",
+        ),
+        (
+            series_of(replace(SERIES, ttft_runs=2)),
+            Tone.QUIET,
+            "time to first token: 2 of 6 runs for a median",
+        ),
+        (
             series_of(replace(SERIES, definition_high=2)),
             Tone.QUIET,
             "medians mix runs of definitions 1 and 2",
@@ -323,6 +339,19 @@ def test_a_figure_that_too_few_runs_have_is_left_out_though_others_are_shown():
     assert cell.statistics[Figure.SPEED].median is None
     assert cell.statistics[Figure.SPEED].runs == 5
     assert cell.statistics[Figure.TTFT].median == 0.31
+
+
+def test_in_a_table_a_median_of_too_few_runs_says_how_many_there_are_and_are_needed():
+    few = series_of(replace(SERIES, speed_runs=5, ttft_runs=0, ttft_s=None)).pooled
+
+    speed, ttft, whole = (
+        statistic_text(few, figure) for figure in (Figure.SPEED, Figure.TTFT, Figure.END_TO_END)
+    )
+
+    assert (speed.median, speed.interval) == ("\u2013", "5 of 6 runs")
+    assert speed.title == "5 runs; a median needs 6"
+    assert (ttft.median, ttft.interval, ttft.title) == ("\u2013", "", "0 runs")
+    assert (whole.median, whole.interval) == ("2.40 s", "2.35 s\u20132.45 s")
 
 
 def test_an_address_leaves_out_what_is_usual_and_escapes_the_rest():

@@ -207,6 +207,18 @@ def test_medians_over_runs_of_two_definitions_are_marked_as_on_the_page():
             for series in endpoint["series"]:
                 series["pooled"]["definitions"] = [1, 2]
 
-    line = next(line for line in board_text(140, models=models).splitlines() if "own" in line)
+    line = next(line for line in board_text(140, models=models).splitlines() if "cerebras" in line)
 
     assert line.endswith("medians mix definitions 1 and 2")
+
+
+def test_a_figure_that_too_few_runs_have_is_told_as_on_the_page():
+    models = document("board.json")["models"]
+    for model in models:
+        for endpoint in model["endpoints"]:
+            for series in endpoint["series"]:
+                series["pooled"]["output_tokens_per_s"].update(runs=2, median=None)
+
+    line = next(line for line in board_text(140, models=models).splitlines() if "cerebras" in line)
+
+    assert line.endswith("output speed: 2 of 6 runs for a median")

@@ -109,3 +109,16 @@ def test_every_panel_marks_where_the_definitions_changed(name):
     query = annotation(DASHBOARDS[name](), "Definitions")
 
     assert query == f"{version}) != {version} offset 5m)"
+
+
+def test_in_the_table_of_endpoints_a_statistic_of_too_few_runs_is_told_as_such():
+    panels = DASHBOARDS["endpoints"]()["panels"]
+    (table,) = (one for one in panels if one["type"] == "table")
+
+    told = {
+        override["matcher"]["options"]: {p["id"]: p["value"] for p in override["properties"]}
+        for override in table["fieldConfig"]["overrides"]
+    }
+
+    few = {name for name, found in told.items() if found.get("noValue") == "too few runs"}
+    assert few == {name for name in told if name.endswith((", median", ", p95"))} != set()

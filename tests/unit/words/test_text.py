@@ -8,6 +8,7 @@ from pacewatch.words.text import (
     ago_text,
     count_text,
     far_text,
+    few_text,
     hours_text,
     minute_text,
     plural,
@@ -181,3 +182,7 @@ def test_what_is_slower_is_named_from_five_per_cent_on():
 
 def test_a_moment_is_told_to_the_minute():
     assert minute_text("2026-12-01T12:00:59.5Z") == "2026-12-01 12:00"
+
+
+def test_of_too_few_runs_it_is_told_how_many_there_are_and_are_needed():
+    assert few_text(4, 6) == "4 of 6 runs for a median"
