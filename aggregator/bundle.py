@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from aggregator.changes import NEWEST, Change, ChangesAsked, read_changes
+from aggregator.changes import Change, of_endpoints, read_changes
 from aggregator.db import Connection, queries
 from aggregator.pooled import FEWEST_RUNS, Pooled, read_pooled
 from aggregator.reading import stored_requests
@@ -102,17 +102,7 @@ def read_bundle(connection: Connection, asked: Asked) -> Bundle:
 
 
 def _changes(connection: Connection, asked: Asked) -> list[Change]:
-    return read_changes(
-        connection,
-        ChangesAsked(
-            endpoints=asked.endpoints,
-            models=(),
-            providers=(),
-            since=asked.begin,
-            after=NEWEST,
-            limit=100,
-        ),
-    )
+    return read_changes(connection, of_endpoints(asked.endpoints, since=asked.begin, limit=100))
 
 
 def _sampled(found: Iterable[Row], since: datetime) -> list[Row]:

@@ -33,6 +33,7 @@ class ChangesAsked:
     endpoints: Collection[str]
     models: Collection[str]
     providers: Collection[str]
+    precisions: Collection[str]
     since: datetime
     after: int
     """Those noted before this one."""
@@ -46,15 +47,26 @@ NEWEST = 2**62
 """Stands after every change."""
 
 
+def of_endpoints(endpoints: Collection[str], *, since: datetime, limit: int) -> ChangesAsked:
+    """Return what asks for the latest changes of these endpoints."""
+    return ChangesAsked(
+        endpoints=endpoints,
+        models=(),
+        providers=(),
+        precisions=(),
+        since=since,
+        after=NEWEST,
+        limit=limit,
+    )
+
+
 def changes_of(
     connection: Connection, endpoints: Collection[str], *, since: datetime
 ) -> dict[str, tuple[Change, ...]]:
     """Return what was changed since then, by endpoint, the latest first."""
     if not endpoints:
         return {}
-    asked = ChangesAsked(
-        endpoints=endpoints, models=(), providers=(), since=since, after=NEWEST, limit=MOST_ON_BOARD
-    )
+    asked = of_endpoints(endpoints, since=since, limit=MOST_ON_BOARD)
     found: dict[str, tuple[Change, ...]] = {}
     for change in read_changes(connection, asked):
         found[change.endpoint] = (*found.get(change.endpoint, ()), change)
@@ -67,6 +79,7 @@ def read_changes(connection: Connection, asked: ChangesAsked) -> list[Change]:
         "endpoints": sorted(asked.endpoints),
         "models": sorted(asked.models),
         "providers": sorted(asked.providers),
+        "precisions": sorted(asked.precisions),
         "since": asked.since,
         "after": asked.after,
         "limit": asked.limit,

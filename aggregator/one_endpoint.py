@@ -11,7 +11,7 @@ from psycopg.rows import class_row, dict_row
 
 from aggregator.advice import Advice, read_advice
 from aggregator.board import Board, BoardEndpoint, Filter, read_board
-from aggregator.changes import NEWEST, Change, ChangesAsked, read_changes
+from aggregator.changes import Change, of_endpoints, read_changes
 from aggregator.days import Day
 from aggregator.db import Connection, queries
 from aggregator.rows import EndpointRow, read_rows
@@ -133,15 +133,7 @@ def _days(
 
 
 def _changes(connection: Connection, endpoint: str, since: datetime) -> list[Change]:
-    asked = ChangesAsked(
-        endpoints=(endpoint,),
-        models=(),
-        providers=(),
-        since=since,
-        after=NEWEST,
-        limit=MOST_CHANGES,
-    )
-    return read_changes(connection, asked)
+    return read_changes(connection, of_endpoints((endpoint,), since=since, limit=MOST_CHANGES))
 
 
 def _incidents(connection: Connection, endpoint: str) -> list[EndpointIncident]:

@@ -13,6 +13,9 @@ from pacewatch.words.errors import SettingsError
 MOST = 500
 """Silences that are listed at once."""
 
+NEWEST = 2**62
+"""Stands after every silence."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Silence:
@@ -29,9 +32,18 @@ class Silence:
     made_by: str
 
 
-def read_silences(connection: Connection, now: datetime, *, ended: bool) -> list[Silence]:
-    """Return the silences that hold, the latest first; with `ended` all that are kept."""
-    asked = {"now": now, "all": ended, "limit": MOST}
+def read_silences(
+    connection: Connection,
+    now: datetime,
+    *,
+    ended: bool,
+    before: int = NEWEST,
+    limit: int | None = None,
+) -> list[Silence]:
+    """Return the silences that hold, the latest first, every one unless there is a limit; with
+    `ended` all that are kept.
+    """
+    asked = {"now": now, "all": ended, "before": before, "limit": limit}
     with connection.cursor(row_factory=class_row(Silence)) as cursor:
         return cursor.execute(queries("views")["select_silences_page"], asked).fetchall()
 

@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 from aggregator.api.centre import AtCentre
 from aggregator.api.described import UNCHANGED, Moment, answered, told
 from aggregator.api.documents import ChangeDocument, change_document
-from aggregator.api.filters import Endpoints, Models, Providers
+from aggregator.api.filters import Endpoints, Models, Precisions, Providers
 from aggregator.api.tagged import tagged
 from aggregator.changes import NEWEST, ChangesAsked, read_changes
 from aggregator.rows import is_simulated, one_moment, read_store
@@ -40,6 +40,7 @@ def changes(  # noqa: PLR0913 - the filters
     endpoint: Endpoints = None,
     model: Models = None,
     provider: Providers = None,
+    precision: Precisions = None,
     since: Annotated[AwareDatetime, Query(description="Changes from this moment on.")] = _EVER,
     after: Annotated[
         int, Query(ge=0, le=NEWEST, description="The `next` of the page before.")
@@ -54,6 +55,7 @@ def changes(  # noqa: PLR0913 - the filters
         endpoints=endpoint or (),
         models=model or (),
         providers=provider or (),
+        precisions=precision or (),
         since=since,
         after=after,
         limit=limit + 1,

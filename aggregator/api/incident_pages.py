@@ -25,7 +25,7 @@ from aggregator.incident_views import (
     read_whole,
 )
 from aggregator.rows import is_simulated, read_store
-from aggregator.silences import Silence, read_silences
+from aggregator.silences import MOST, Silence, read_silences
 from pacewatch.words.text import ago_text
 
 router = APIRouter(include_in_schema=False)
@@ -90,7 +90,7 @@ def _lists(
     is_first = before == NEWEST
     held = read_open(connection, MOST_OPEN) if is_first else ()
     suspected = IncidentsAsked(states=("suspected",), limit=MOST_OPEN)
-    silences = read_silences(connection, now, ended=False) if is_first else []
+    silences = read_silences(connection, now, ended=False, limit=MOST) if is_first else []
     return {
         "open": incident_lines(held, now),
         "suspected": incident_lines(read_incidents(connection, suspected) if is_first else (), now),

@@ -62,6 +62,7 @@ class SilencesDocument(TypedDict):
     at: Annotated[Moment, told("the moment of the answer")]
     simulated: Annotated[bool, told("whether a simulator plays the providers")]
     silences: Annotated[list[SilenceDocument], told("the latest first")]
+    next: Annotated[int | None, told("for `before`; null: the last page")]
 
 
 @router.get("", response_class=JSONResponse, responses=UNCHANGED | answered(SilencesDocument))
@@ -70,19 +71,27 @@ def list_silences(
     centre: AtCentre,
     *,
     ended: Annotated[bool, Query(description="With those that ended.")] = False,
+    before: Annotated[
+        int, Query(ge=0, le=silences.NEWEST, description="The `next` of the page before.")
+    ] = silences.NEWEST,
+    limit: Annotated[
+        int, Query(ge=1, le=silences.MOST, description="Silences of a page.")
+    ] = silences.MOST,
 ) -> Response:
     """Return the silences that hold, the latest first.
 
-    With `If-None-Match` of an unchanged list: 304.
+    `next` is null on the last page. With `If-None-Match` of an unchanged page: 304.
     """
     now = centre.clock()
     with one_moment(centre.pool) as connection:
         store = read_store(connection)
-        found = silences.read_silences(connection, now, ended=ended)
+        found = silences.read_silences(connection, now, ended=ended, before=before, limit=limit + 1)
+    page = found[:limit]
     document: SilencesDocument = {
         "at": to_rfc3339(now),
         "simulated": is_simulated(store, centre.fleet),
-        "silences": [silence_document(one, now) for one in found],
+        "silences": [silence_document(one, now) for one in page],
+        "next": page[-1].silence_id if len(found) > limit else None,
     }
     return tagged(request, document)
 

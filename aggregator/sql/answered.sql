@@ -86,5 +86,6 @@ where changed_at >= %(since)s
     and (%(endpoints)s::text[] = '{}' or endpoint = any (%(endpoints)s::text[]))
     and (%(models)s::text[] = '{}' or model = any (%(models)s::text[]))
     and (%(providers)s::text[] = '{}' or provider = any (%(providers)s::text[]))
+    and (%(precisions)s::text[] = '{}' or precision = any (%(precisions)s::text[]))
 order by change_id desc
 limit %(limit)s;

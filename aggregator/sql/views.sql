@@ -86,9 +86,9 @@ order by o.ordered_at, o.region, o.run_id
 -- the latest first; without the ended ones unless asked for
 select silence_id, endpoints, region, starts_at, ends_at, why, made_by
 from silence
-where %(all)s or ends_at > %(now)s
+where (%(all)s or ends_at > %(now)s) and silence_id < %(before)s
 order by silence_id desc
-limit %(limit)s
+limit %(limit)s::bigint
 
 -- name: insert_silence
 insert into silence (endpoints, region, starts_at, ends_at, why, made_by)

@@ -76,10 +76,20 @@ def token(scope: str, *, simulated: bool) -> str:
 
 def whole_board(asked: Mapping[str, Sequence[str]]) -> Any:
     """Return the aggregator's board with all its parts. Raises as `get` does."""
-    document = part = get("/api/board", asked)
-    while part["next"] is not None:
-        part = get("/api/board", {**asked, "after": [part["next"]]})
-        document["models"] += part["models"]
+    return _whole("/api/board", asked, "models", on="after")
+
+
+def whole_silences(asked: Mapping[str, Sequence[str]]) -> Any:
+    """Return the aggregator's silences with all their pages. Raises as `get` does."""
+    return _whole("/api/silences", asked, "silences", on="before")
+
+
+def _whole(path: str, asked: Mapping[str, Sequence[str]], member: str, *, on: str) -> Any:
+    """Return a document with what all its pages list; `on` asks for the page after a `next`."""
+    document = page = get(path, asked)
+    while page["next"] is not None:
+        page = get(path, {**asked, on: [str(page["next"])]})
+        document[member] += page[member]
     return {**document, "next": None}
 
 

@@ -85,7 +85,7 @@ def list_(
     """List the silences that hold."""
     from pacewatch.cli import centre, render, silences_screen
 
-    document = centre.get("/api/silences", {"ended": [str(all_).lower()]})
+    document = centre.whole_silences({"ended": [str(all_).lower()]})
     if as_json:
         render.show_json(document)
     else:

@@ -179,7 +179,7 @@ def test_what_is_kept_of_an_endpoint_is_bounded(pool, endpoint, tell):
     assert kept == MOST_VALUES
 
 
-def test_changes_are_asked_for_by_endpoint_provider_model_and_time_a_page_at_a_time(
+def test_changes_are_asked_for_by_what_they_are_of_and_by_time_a_page_at_a_time(
     pool, endpoint, tell
 ):
     tell(*every(6, day(0), day(4)), fingerprint="fp_1", tier="a")
@@ -197,6 +197,9 @@ def test_changes_are_asked_for_by_endpoint_provider_model_and_time_a_page_at_a_t
     assert second["next"] is None
     assert asked(provider="groq")["changes"] == asked()["changes"] != []
     assert asked(provider="nobody")["changes"] == asked(model="none")["changes"] == []
+    assert asked(precision="unknown")["changes"] == asked()["changes"]
+    assert asked(precision="fp8")["changes"] == []
+    assert asked(precision=["fp8", "unknown"])["changes"] == asked()["changes"]
     assert asked(since=word(day(6)))["changes"] == []
 
 

@@ -203,7 +203,9 @@ def asks(ids):
     yield "POST", "/v1/slots", {}, {"body": run}
     yield "POST", "/v1/runs", {}, {"body": {"runs": [{"run": "x", "execution": "y"}]}}
     yield "POST", "/api/silences", {}, {"body": silence}
+    yield "POST", "/api/silences", {}, {"body": silence}
     yield "GET", "/api/silences", {}, {}
+    yield "GET", "/api/silences", {}, {"query": {"limit": 1}}
     yield "DELETE", "/api/silences/{id}", {"id": 1}, {}
     yield "GET", "/api/status", {}, {}
     for name in ("board", "series", "verdicts", "changes"):

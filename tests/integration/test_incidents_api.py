@@ -238,6 +238,17 @@ def test_a_silence_holds_until_it_is_ended(client):
     assert len(client.get("/api/silences", params={"ended": True}).json()["silences"]) == 1
 
 
+def test_silences_come_a_page_at_a_time_each_once(client):
+    made = [silence(client).json()["silence"] for _ in range(3)]
+
+    first = client.get("/api/silences", params={"limit": 2}).json()
+    last = client.get("/api/silences", params={"limit": 2, "before": first["next"]}).json()
+
+    assert [one["silence"] for one in first["silences"]] == [made[2], made[1]]
+    assert [one["silence"] for one in last["silences"]] == [made[0]]
+    assert (first["next"], last["next"]) == (made[1], None)
+
+
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [

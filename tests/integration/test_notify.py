@@ -23,6 +23,7 @@ from aggregator.notify.courier import Courier
 from aggregator.notify.deliver import STABLE_KEYS, parts_of, service_of
 from aggregator.notify.send import GIVEN_UP_AFTER, Means, send_due
 from aggregator.rows import one_moment
+from aggregator.silences import MOST
 from aggregator.status import read_status
 from pacewatch.words.channel import Centre, Channel
 from pacewatch.words.fleet import Schedule
@@ -349,6 +350,24 @@ def test_a_notice_that_another_worker_has_taken_over_is_left_to_it(pool, courier
             assert connection.execute(queries("notify")["hold_notice"], held).fetchone() is None
 
     assert len(receiver.got) == 1
+
+
+def test_a_silence_is_heeded_however_many_were_made_after_it(pool, courier):
+    with receiving() as receiver:
+        desk = Desk(pool, courier, OPS_URL=url_of(receiver))
+        desk.do(
+            "insert into silence (endpoints, starts_at, ends_at, why)"
+            " select case n when 0 then '*' else 'another/' || n end, %s, %s, 'w'"
+            " from generate_series(0, %s) as n",
+            NOON - HOUR,
+            NOON + HOUR,
+            MOST,
+        )
+        desk.open(make_part())
+
+        desk.tell(NOON)
+
+    assert desk.notices() == []
 
 
 def test_a_silence_holds_back_and_lets_out_what_lasts(pool, courier):
