@@ -158,6 +158,34 @@ def link_to(url):
     return http.client.HTTPConnection(urlsplit(url).netloc, timeout=60)
 
 
+@pytest.mark.parametrize(
+    ("method", "path", "allowed"),
+    [("POST", "/api/board", "GET"), ("GET", "/v1/runs", "POST"), ("PUT", "/metrics", "GET")],
+)
+def test_a_method_that_an_address_does_not_take_is_a_problem_that_names_what_it_takes(
+    app, method, path, allowed
+):
+    answer = TestClient(app).request(method, path)
+
+    assert answer.status_code == 405
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert allowed in answer.headers["allow"]
+    assert (answer.json()["status"], answer.json()["title"]) == (405, "Method Not Allowed")
+
+
+def test_a_fault_of_our_own_is_a_problem_that_tells_nothing_of_it(app):
+    @app.get("/faulty")
+    def faulty() -> None:
+        raise ZeroDivisionError("of a secret by zero")
+
+    answer = TestClient(app, raise_server_exceptions=False).get("/faulty")
+
+    assert answer.status_code == 500
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert answer.json()["detail"] == "a fault of the centre's own; its log says which"
+    assert "secret" not in answer.text
+
+
 def test_a_store_that_fails_is_told_as_a_time_to_wait(app):
     @app.get("/broken")
     def broken(connection: InTransaction) -> None:

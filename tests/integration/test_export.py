@@ -13,12 +13,14 @@ from urllib.parse import urlsplit
 
 import pytest
 from fastapi import FastAPI
+from fastapi.responses import StreamingResponse
 from fastapi.testclient import TestClient
 from support.boards import board_fleet
 from support.centre import make_fleet, migrated_pool, running, served
 from support.records import NOON, make_slot, plan, push, record_of, timed
 from support.seed import add_endpoint
 from support.servers import fresh_database
+from support.stack import until
 from support.timings import make_chunks, make_timing
 from typer.testing import CliRunner
 
@@ -36,6 +38,7 @@ from pacewatch.words.outcome import Outcome
 from pacewatch.words.slot import Load, to_rfc3339
 from pacewatch.words.timing import Fault
 
+PIECE = b"a line of a run\n" * 20_000
 SINGLES = [make_slot(NOON - timedelta(hours=h)) for h in (1, 11, 12, 13, 40)]
 PARALLEL = make_slot(NOON - timedelta(hours=2), load=Load.PARALLEL)
 FAILED = make_slot(NOON - timedelta(hours=3))
@@ -266,6 +269,30 @@ def test_the_command_shows_on_a_terminal_how_far_it_is(pool, tmp_path, monkeypat
     *_, last, nothing_left = shown.decode().split("\r\x1b[2K")
     assert re.fullmatch(r"[█▉▊▋▌▍▎▏ ]{20} +99%, 0\.0 MB", last)
     assert nothing_left == ""
+
+
+def test_the_command_writes_each_piece_before_it_takes_the_next(tmp_path):
+    file, asked, written = tmp_path / "runs.jsonl", FastAPI(), []
+
+    @asked.get("/api/export")
+    def pieces():
+        def one_by_one():
+            yield PIECE
+            for size in (0, len(PIECE)):  # more than the pieces before the one that was sent
+                written.append(
+                    until(lambda least=size: file.exists() and file.stat().st_size > least)
+                )
+                yield PIECE
+
+        told = {"Content-Disposition": 'attachment; filename="pacewatch.jsonl"'}
+        return StreamingResponse(one_by_one(), headers=told)
+
+    with running(asked) as address:
+        variables = {"PACEWATCH_AGGREGATOR_URL": address}
+        done = CliRunner().invoke(app, ("export", "--output", str(file)), env=variables)
+
+    assert (done.exit_code, written) == (0, [True, True])
+    assert file.read_bytes() == 3 * PIECE
 
 
 def test_an_aggregator_that_is_away_is_said_in_words():

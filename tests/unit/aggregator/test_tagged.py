@@ -35,6 +35,15 @@ def test_a_tag_is_of_all_but_the_moment():
     assert tagged(asked(first), {**later, "ttft_s": 2e-05}).status_code == 200
 
 
+def test_a_tag_is_known_whoever_made_it_a_strong_one_and_among_others():
+    tag = tagged(asked(), dict(DOCUMENT)).headers["etag"]
+    strong = tag.removeprefix("W/")
+
+    for had in (tag, strong, f'"other", {tag}', f'W/"other" , {strong}'):
+        assert tagged(asked(had), dict(DOCUMENT)).status_code == 304, had
+    assert tagged(asked(tag[:-2] + '"'), dict(DOCUMENT)).status_code == 200
+
+
 @pytest.mark.parametrize(("had", "status"), [("*", 304), (" * ", 304), ('W/"*"', 200), ("", 200)])
 def test_a_star_stands_for_whatever_document_there_is(had, status):
     answer = tagged(asked(had), dict(DOCUMENT))
