@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated
 
-from fastapi import Depends, Header, Request
+from fastapi import Depends, Request, Security
+from fastapi.security import HTTPBearer
 
 from aggregator.api.problems import Problem
 from aggregator.db import Connection, Pool, translated
@@ -51,14 +52,24 @@ InTransaction = Annotated[Connection, Depends(connected, scope="function")]
 """A route's parameter: a connection with an open transaction, committed when the route returns."""
 
 
+_BEARER = HTTPBearer(
+    auto_error=False,
+    scheme_name="token",
+    description="One that `pacewatch token issue` made, of a scope that may do this.",
+)
+"""For the description alone, in which a header of that name is nothing."""
+
+
 def granted(*scopes: Scope) -> Callable[..., Grant]:
     """Return the dependency that lets in who bears a token of one of the scopes.
 
     Everybody else gets 401, before anything of the body is read.
     """
 
-    def grant(centre: AtCentre, authorization: Annotated[str, Header()] = "") -> Grant:
-        word, _, token = authorization.partition(" ")
+    def grant(
+        request: Request, centre: AtCentre, _told: Annotated[object, Security(_BEARER)]
+    ) -> Grant:
+        word, _, token = request.headers.get("authorization", "").partition(" ")
         found = None
         if word.lower() == "bearer" and token:
             with translated(), centre.pool.connection() as connection:

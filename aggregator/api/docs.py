@@ -30,6 +30,14 @@ class Parameter:
     """Whether it may be given more than once."""
 
 
+_TOKEN = Parameter(
+    name="Authorization",
+    where="header",
+    needed=True,
+    text="`Bearer` and a token of a scope that may do this.",
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Member:
     """One member of an answer."""
@@ -98,6 +106,8 @@ def _operation(
 
 
 def _parameters(told: Mapping[str, Any], schema: Mapping[str, Any]) -> Iterator[Parameter]:
+    if told.get("security"):
+        yield _TOKEN
     for found in told.get("parameters", ()):
         yield Parameter(
             name=found["name"],

@@ -18,6 +18,7 @@ def test_members_of_what_is_asked_and_answered_stand_with_what_they_are():
     told = {
         "requestBody": {"content": {"application/json": {"schema": asked}}},
         "responses": {"201": {"content": {"application/json": reference}}},
+        "security": [{"token": []}],
     }
     lines = {"responses": {"200": {"content": {"text/csv": {"schema": {"type": "string"}}}}}}
 
@@ -29,10 +30,12 @@ def test_members_of_what_is_asked_and_answered_stand_with_what_they_are():
     )
 
     assert post.members == (Member(name="silence", text="its number"),)
-    assert post.parameters == (
+    token, *members = post.parameters
+    assert (token.name, token.where, token.needed) == ("Authorization", "header", True)
+    assert members == [
         Parameter(name="why", where="body", needed=True, text="why"),
         Parameter(name="by", where="body", needed=False, text=""),
-    )
+    ]
     assert (get.members, get.parameters, get.answers) == ((), (), ("200",))
 
 
