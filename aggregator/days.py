@@ -66,6 +66,9 @@ class Day:
 
     day: date
     definition: int
+    """The highest version of the definitions that its runs were measured by."""
+    definition_low: int | None
+    """The lowest; None: not noted."""
     runs: int
     requests: int
     good: int
@@ -90,6 +93,12 @@ class Day:
     stall_runs: int
     stall_low: float | None
     stall_high: float | None
+
+    @property
+    def definitions(self) -> tuple[int, ...]:
+        """Return the lowest and the highest version, one where they are the same."""
+        low = self.definition if self.definition_low is None else self.definition_low
+        return tuple(dict.fromkeys((low, self.definition)))
 
 
 def read_days(connection: Connection, series: int, since: date, until: date) -> list[Day]:

@@ -142,6 +142,9 @@ class DayDocument(TypedDict):
 
     day: Annotated[str, told("YYYY-MM-DD")]
     definition: Annotated[int, told("the greatest version of definitions of its runs")]
+    definitions: Annotated[
+        list[int], told("the least of them and the greatest; two: its medians mix both")
+    ]
     runs: Annotated[int, told("runs whose slots lie in it")]
     requests: Annotated[int, told("requests of these runs")]
     good: Annotated[int, told("requests that ended well")]
@@ -205,6 +208,7 @@ def _day(day: Day, load: Load) -> DayDocument:
     return {
         "day": day.day.isoformat(),
         "definition": day.definition,
+        "definitions": list(day.definitions),
         "runs": day.runs,
         "requests": day.requests,
         "good": day.good,

@@ -31,13 +31,13 @@ returning day
 with exact as materialized (
     select %(low_ranks)s::smallint[] as ranks, %(exact_up_to)s::integer as most)
 insert into day_stat (
-    day, series_id, definition, runs, requests, good, cost_usd,
+    day, series_id, definition, definition_low, runs, requests, good, cost_usd,
     ttft_s, ttft_runs, ttft_low, ttft_high,
     answer_s, answer_runs, answer_low, answer_high,
     output_tokens_per_s, speed_runs, speed_low, speed_high,
     end_to_end_s, end_to_end_runs, end_to_end_low, end_to_end_high,
     stall_s, stall_runs, stall_low, stall_high)
-select %(day)s, series_id, definition, runs, requests, good, cost_usd,
+select %(day)s, series_id, definition, definition_low, runs, requests, good, cost_usd,
     case when n.ttft > 0 then array[q.ttft[1], q.ttft[2],
         m.ttft[(n.ttft + 1) / 2] + (m.ttft[n.ttft / 2 + 1] - m.ttft[(n.ttft + 1) / 2]) * 0.5,
         q.ttft[3], q.ttft[4]] end,
@@ -59,7 +59,8 @@ select %(day)s, series_id, definition, runs, requests, good, cost_usd,
         q.stall[3], q.stall[4]] end,
     n.stall, m.stall[low.stall], m.stall[n.stall + 1 - low.stall]
 from (
-    select series_id, max(definition) as definition, count(*) as runs, sum(good) as good,
+    select series_id, max(definition) as definition, min(definition) as definition_low,
+        count(*) as runs, sum(good) as good,
         coalesce(sum(cost_usd), 0) as cost_usd,
         coalesce(array_agg(ttft_s order by ttft_s)
             filter (where ttft_s is not null), '{}') as ttft,
@@ -106,7 +107,7 @@ cross join lateral (
         case when n.stall <= most then ranks[n.stall] else n.stall * ranks[most] / most end as stall) as low
 order by series_id
 on conflict (series_id, day) do update set
-    definition = excluded.definition, runs = excluded.runs, requests = excluded.requests,
+    definition = excluded.definition, definition_low = excluded.definition_low, runs = excluded.runs, requests = excluded.requests,
     good = excluded.good, cost_usd = excluded.cost_usd,
     ttft_s = excluded.ttft_s, ttft_runs = excluded.ttft_runs,
     ttft_low = excluded.ttft_low, ttft_high = excluded.ttft_high,
@@ -123,7 +124,7 @@ on conflict (series_id, day) do update set
 delete from day_stat where day < %(before)s
 
 -- name: select_days
-select day, definition, runs, requests, good, cost_usd,
+select day, definition, definition_low, runs, requests, good, cost_usd,
     ttft_s, ttft_runs, ttft_low, ttft_high,
     answer_s, answer_runs, answer_low, answer_high,
     output_tokens_per_s, speed_runs, speed_low, speed_high,

@@ -15,7 +15,7 @@ where s.endpoint = %(endpoint)s and s.workload = %(workload)s and s.load = %(loa
 order by s.region, r.slot_at, r.run_id;
 
 -- name: select_endpoint_days
-select s.region, d.day, d.definition, d.runs, d.requests, d.good, d.cost_usd,
+select s.region, d.day, d.definition, d.definition_low, d.runs, d.requests, d.good, d.cost_usd,
        d.ttft_s, d.ttft_runs, d.ttft_low, d.ttft_high,
        d.answer_s, d.answer_runs, d.answer_low, d.answer_high,
        d.output_tokens_per_s, d.speed_runs, d.speed_low, d.speed_high,

@@ -97,7 +97,7 @@ def boundaries(pool):
     client = TestClient(create_app(pool, fleet, clock=lambda: NOON))
     days = client.get("/api/series/1/days").json()["days"]
     page = client.get(f"/endpoints/{ENDPOINT}?workload={WORKLOAD}").text
-    return [day["definition"] for day in days], page.count('class="rule definition"')
+    return [day["definitions"] for day in days], page.count('class="rule definition"')
 
 
 def test_charts_and_days_mark_the_boundary_of_definitions_until_the_past_is_taken_over(pool):
@@ -107,12 +107,13 @@ def test_charts_and_days_mark_the_boundary_of_definitions_until_the_past_is_take
             "update run set definition = 0 where slot_at < %s", (NOON - timedelta(hours=24),)
         )
     roll_up(pool, Retention(), NOON)
-    assert boundaries(pool) == ([DEFINITION - 1, DEFINITION], 2)  # speed and first token
+    before, now = DEFINITION - 1, DEFINITION
+    assert boundaries(pool) == ([[before], [before, now]], 2)  # of speed and first token
 
     remeasure(pool, now=NOON, window=WINDOW)
     roll_up(pool, Retention(), NOON)
 
-    assert boundaries(pool) == ([DEFINITION, DEFINITION], 0)
+    assert boundaries(pool) == ([[DEFINITION], [DEFINITION]], 0)
 
 
 def told_of_windows(pool):
