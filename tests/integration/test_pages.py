@@ -299,6 +299,17 @@ def test_a_models_page_has_its_endpoints_side_by_side_the_fastest_first(client):
     assert HOSTILE not in page.words  # endpoints stand here by their ids
 
 
+@pytest.mark.parametrize("path", ["/endpoints/zai/glm-5.2", "/models/glm-5.2"])
+def test_a_median_of_too_few_runs_is_told_as_such_figure_by_figure(client, path):
+    page = seen(client, path)
+
+    assert "zai/glm-5.2" in page.words
+    assert "\u2013 4 of 6 runs \u2013 4 of 6 runs \u2013 4 of 6 runs" in page.words
+    charts = [svg.get("aria-label", "") for svg in page.every("svg")]
+    assert all("; too few for a median" in label for label in charts if ", runs: " in label)
+    assert path.startswith("/models/") or any(", runs: " in label for label in charts)
+
+
 def test_a_model_without_such_a_series_says_so(client):
     page = seen(client, "/models/gpt-oss-120b?workload=xlong&load=parallel")
 
