@@ -17,7 +17,9 @@ def annotate(connection: Connection, day_s: float, now: datetime) -> None:
     with connection.transaction():
         incidents.lock()
         incidents.run("note_changes", lead=lead)
-        incidents.run("note_versions", lead=lead)
+        (open_,) = incidents.rows("find_earliest")
+        if open_["since"] is not None:
+            incidents.run("note_versions", lead=lead, earliest=open_["since"] - 8 * lead)
         for row in incidents.rows("find_unsaid_silences"):
             if covers(row["endpoints"], row["gathered"]):
                 by = f" by {row['made_by']}" if row["made_by"] else ""

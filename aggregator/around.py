@@ -19,12 +19,14 @@ def read_around(
         connection, LastRun, "select_last_runs", series=suspects(rows), after=now - window
     )
     measured = [row for row in rows if row.latest_at is not None]
+    latest = [row.latest_at for row in rows if row.latest_at is not None]
     hidden = connection.execute(
         queries("read")["select_hidden_series"],
         {
             "series": [row.series_id for row in measured],
             "runs": [row.latest_run_id for row in measured],
-            "latest": [row.latest_at for row in measured],
+            "latest": latest,
+            "earliest": min(latest, default=now),
         },
     ).fetchall()
     parallel = [row.series_id for row in rows if row.load == Load.PARALLEL]

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -177,7 +177,15 @@ def read_whole(connection: Connection, incident: int) -> WholeIncident | None:
     return WholeIncident(
         incident=found[0],
         events=tuple(_typed(connection, Event, "select_incident_events", incident=incident)),
-        runs=tuple(_typed(connection, ConfirmingRun, "select_confirming_runs", incident=incident)),
+        runs=tuple(
+            _typed(
+                connection,
+                ConfirmingRun,
+                "select_confirming_runs",
+                incident=incident,
+                since=found[0].since - timedelta(days=1),
+            )
+        ),
     )
 
 

@@ -183,7 +183,13 @@ class Intake:
         if not lost:
             return {}
         runs, moments = [slot.run_id for slot in lost], [slot.slot_at for slot in lost]
-        found = self._rows("find_winners", runs=runs, moments=moments)
+        found = self._rows(
+            "find_winners",
+            runs=runs,
+            moments=moments,
+            earliest=min(moments),
+            latest=max(moments),
+        )
         return {row["run_id"]: row["execution"] for row in found}
 
     def _insert_unrun(self, unrun: Sequence[Execution]) -> set[Key]:

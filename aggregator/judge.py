@@ -133,7 +133,7 @@ class Bench:
             rules = rules_of(self.orders, endpoint.id, self.multiplier)
             watch = watch_of(held[0]["state"], rules)
             away.rest(watch, silent.keys(), now.timestamp())
-            rows = _rows(connection, "select_unjudged", endpoint=endpoint.id, most=MOST_RUNS)
+            rows = _unjudged(connection, endpoint.id, held[0]["earliest_at"])
             changes = watch.take(_evidence(connection, endpoint.id, rows), now.timestamp())
             self.surroundings.flagged |= {
                 (row["region"], row["worker"]) for row in rows if is_flagged(row)
@@ -166,6 +166,16 @@ class Bench:
         incident = follow(connection, case, now)
         if incident is not None:
             order(connection, self.orders, endpoint, watch, incident, now)
+
+
+def _unjudged(
+    connection: Connection, endpoint: str, earliest_at: datetime | None
+) -> list[dict[str, Any]]:
+    """Return the runs that wait; what comes in meanwhile with an earlier slot waits on."""
+    if earliest_at is None:
+        return []
+    values = {"earliest": earliest_at, "most": MOST_RUNS}
+    return _rows(connection, "select_unjudged", endpoint=endpoint, **values)
 
 
 def _evidence(

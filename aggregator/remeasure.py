@@ -5,7 +5,7 @@ another one, this takes the past over to it, as far as there are timelines; what
 it was measured.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, time, timedelta
 from typing import Any
 from uuid import UUID
@@ -41,7 +41,7 @@ def remeasure(pool: Pool, *, now: datetime, window: timedelta) -> int:
         while after is not None:
             with translated(), pool.connection() as connection:
                 rows = _find(connection, begin, after)
-                done += _take_over(connection, rows, now=now, window=window)
+                done += _take_over(connection, rows, _day(begin), now=now, window=window)
             after = rows[-1]["run_id"] if len(rows) == _AT_ONCE else None
     return done
 
@@ -50,8 +50,7 @@ def _find(connection: Connection, begin: datetime, after: UUID) -> list[dict[str
     return connection.execute(
         queries("remeasure")["select_measured_otherwise"],
         {
-            "since": begin,
-            "until": begin + timedelta(days=1),
+            **_day(begin),
             "definition": DEFINITION,
             "after": after,
             "limit": _AT_ONCE,
@@ -59,10 +58,21 @@ def _find(connection: Connection, begin: datetime, after: UUID) -> list[dict[str
     ).fetchall()
 
 
+def _day(begin: datetime) -> dict[str, datetime]:
+    return {"since": begin, "until": begin + timedelta(days=1)}
+
+
 def _take_over(
-    connection: Connection, found: Sequence[dict[str, Any]], *, now: datetime, window: timedelta
+    connection: Connection,
+    found: Sequence[dict[str, Any]],
+    day: Mapping[str, datetime],
+    *,
+    now: datetime,
+    window: timedelta,
 ) -> int:
-    """Write the runs' figures, and all that follows from them, in the caller's transaction."""
+    """Write the figures of runs of a day, and all that follows from them, in the caller's
+    transaction.
+    """
     runs: list[dict[str, Any]] = []
     timings: list[dict[str, Any]] = []
     series = sorted({row["series_id"] for row in found})
@@ -76,8 +86,8 @@ def _take_over(
         timings += [{**timing, **place} for timing in measured.timings]
     if runs:
         rolling.lock_series(connection, series)
-        connection.execute(queries("remeasure")["update_runs"], {"rows": Json(runs)})
-        connection.execute(queries("remeasure")["update_timings"], {"rows": Json(timings)})
+        connection.execute(queries("remeasure")["update_runs"], {"rows": Json(runs), **day})
+        connection.execute(queries("remeasure")["update_timings"], {"rows": Json(timings), **day})
         rolling.refresh(connection, series, now=now, window=window)
         rolling.refresh_latest(connection, series)
         mark_due(connection, {row["slot_at"].astimezone(UTC).date() for row in found})

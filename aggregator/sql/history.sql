@@ -13,7 +13,8 @@ cross join lateral (
     select json_agg(json_build_object('outcome', outcome, 'type', fault_type, 'flags', flags)
                     order by n) as ended
     from timing
-    where timing.run_id = run.run_id and timing.slot_at = run.slot_at) as requests
+    where timing.run_id = run.run_id and timing.slot_at = run.slot_at
+        and timing.slot_at >= %(since)s and timing.slot_at < %(until)s) as requests
 where run.slot_at >= %(since)s and run.slot_at < %(until)s
     and endpoint = any (%(endpoints)s::text[]) and region = any (%(regions)s::text[])
 order by run.slot_at, run.run_id

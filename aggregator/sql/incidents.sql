@@ -199,8 +199,12 @@ where ended_at is null and state <> 'suspected'
             and told.at = changed_at
             and told.text like provider_change.endpoint || ': ' || facet || ' %%')
 
+-- name: find_earliest
+select min(since) as since from incident where ended_at is null and state <> 'suspected'
+
 -- name: note_versions
--- versions of our workers that first ran one of its endpoints since shortly before trouble began
+-- versions of our workers that first ran one of its endpoints since shortly before trouble began;
+-- the earliest of all spares the planner the days before it
 insert into incident_event (incident_id, at, kind, text)
 select incident_id, first_at, 'worker', format('workers of %%s: now version %%s', region, version)
 from (
@@ -213,6 +217,7 @@ cross join lateral (
         min(min(slot_at)) over (partition by series.region) as earliest_at
     from series join run using (series_id)
     where series.endpoint = its.endpoint and slot_at > its.since - 8 * %(lead)s::interval
+        and slot_at > %(earliest)s
     group by series.region, worker_version) as ran
 where first_at > its.since - %(lead)s::interval and first_at > earliest_at
     and not exists (

@@ -74,9 +74,14 @@ on conflict do nothing
 returning run_id
 
 -- name: find_winners
-select run.run_id, run.execution
+-- each is looked up by its key, which the limit has the planner do: joined, it would read all days
+select won.run_id, won.execution
 from unnest(%(runs)s::uuid[], %(moments)s::timestamptz[]) as wanted (run_id, slot_at)
-join run on run.run_id = wanted.run_id and run.slot_at = wanted.slot_at
+cross join lateral (
+    select run_id, execution from run
+    where run.run_id = wanted.run_id and run.slot_at = wanted.slot_at
+        and run.slot_at >= %(earliest)s and run.slot_at <= %(latest)s
+    limit 1) as won
 
 -- name: insert_timings
 insert into timing (

@@ -42,20 +42,25 @@ delete from unjudged where not endpoint = any (%(endpoints)s::text[])
 insert into judgement (endpoint, judged_at) values (%(endpoint)s, %(now)s) on conflict do nothing
 
 -- name: lock_judgement
-select state, accepted from judgement where endpoint = %(endpoint)s for update skip locked
+select state, accepted,
+       (select min(slot_at) from unjudged where unjudged.endpoint = judgement.endpoint) as earliest_at
+from judgement where endpoint = %(endpoint)s for update skip locked
 
 -- name: select_unjudged
+-- from the earliest slot on, which spares the planner all days before it
 select unjudged.run_id, unjudged.slot_at, region, workload, load, purpose, ttft_s,
        output_tokens_per_s, end_to_end_s, worker, worker_version, ended
 from unjudged
 left join run on run.run_id = unjudged.run_id and run.slot_at = unjudged.slot_at
+    and run.slot_at >= %(earliest)s
 left join series using (series_id)
 cross join lateral (
     select json_agg(json_build_object('outcome', outcome, 'type', fault_type, 'flags', flags)
                     order by n) as ended
     from timing
-    where timing.run_id = unjudged.run_id and timing.slot_at = unjudged.slot_at) as requests
-where unjudged.endpoint = %(endpoint)s
+    where timing.run_id = unjudged.run_id and timing.slot_at = unjudged.slot_at
+        and timing.slot_at >= %(earliest)s) as requests
+where unjudged.endpoint = %(endpoint)s and unjudged.slot_at >= %(earliest)s
 order by unjudged.slot_at, unjudged.run_id
 limit %(most)s
 
@@ -123,17 +128,26 @@ update store set judged_at = %(now)s
 select endpoint, state->'recent' as recent from judgement where state is not null
 
 -- name: select_paths
--- the latest runs of an endpoint from a region since trouble began, and as many of before
+-- the latest runs of an endpoint from a region since trouble began, and as many of before; the
+-- limit within has the planner look each timeline up by its key
 (select true as is_after, record
  from series join run using (series_id)
- join timeline on timeline.run_id = run.run_id and timeline.slot_at = run.slot_at
+ cross join lateral (
+    select record from timeline
+    where timeline.run_id = run.run_id and timeline.slot_at = run.slot_at
+        and timeline.slot_at > %(began)s
+    limit 1) as told
  where endpoint = %(endpoint)s and region = %(region)s and load <> 'parallel'
     and run.slot_at > %(began)s
  order by run.slot_at desc limit %(most)s)
 union all
 (select false, record
  from series join run using (series_id)
- join timeline on timeline.run_id = run.run_id and timeline.slot_at = run.slot_at
+ cross join lateral (
+    select record from timeline
+    where timeline.run_id = run.run_id and timeline.slot_at = run.slot_at
+        and timeline.slot_at <= %(began)s and timeline.slot_at > %(earliest)s
+    limit 1) as told
  where endpoint = %(endpoint)s and region = %(region)s and load <> 'parallel'
     and run.slot_at <= %(began)s and run.slot_at > %(earliest)s
  order by run.slot_at desc limit %(most)s)
@@ -174,6 +188,7 @@ where 3 <= (
     select count(*) filter (where exists (
         select from timing
         where timing.run_id = latest.run_id and timing.slot_at = latest.slot_at
+            and timing.slot_at > %(since)s
             and 'prober_suspect' = any (flags)))
     from (
         select run_id, slot_at from series join run using (series_id)

@@ -188,16 +188,19 @@ left join series_stat alone on alone.series_id = a.series_id and alone.newest_at
 where s.series_id = any(%(series)s);
 
 -- name: select_hidden_series
--- series whose latest run was answered with most of the reasoning hidden
+-- series whose latest run was answered with most of the reasoning hidden; each run is looked up by
+-- its key, which the limit has the planner do: joined, it would read all days there are
 select asked.series_id
 from unnest(%(series)s::integer[], %(runs)s::uuid[], %(latest)s::timestamptz[])
     as asked (series_id, run_id, latest_at)
-where exists (
+cross join lateral (
     select from timing
     where timing.run_id = asked.run_id
       and timing.slot_at = asked.latest_at
+      and timing.slot_at >= %(earliest)s
       and 'hidden_reasoning' = any (timing.flags)
-);
+    limit 1
+) as hidden;
 
 -- name: select_next_slot
 select min(slot_at) as slot_at from slot where state = 'planned';

@@ -11,6 +11,7 @@ order by run.run_id
 limit %(limit)s
 
 -- name: update_runs
+-- of one day, whose bounds spare the planner all others
 update run set
     definition = row.definition, flags = row.flags, good = row.good, outcome = row.outcome,
     ttft_s = row.ttft_s, answer_s = row.answer_s, output_tokens_per_s = row.output_tokens_per_s,
@@ -21,6 +22,7 @@ from json_to_recordset(%(rows)s) as row (
     outcome text, ttft_s float8, answer_s float8, output_tokens_per_s float8, end_to_end_s float8,
     stall_s float8, system_tokens_per_s float8)
 where run.run_id = row.run_id and run.slot_at = row.slot_at
+  and run.slot_at >= %(since)s and run.slot_at < %(until)s
 
 -- name: update_timings
 update timing set
@@ -32,3 +34,4 @@ from json_to_recordset(%(rows)s) as row (
     output_tokens_per_s float8, end_to_end_s float8, stall_s float8, tokens integer,
     left_out text[])
 where timing.run_id = row.run_id and timing.slot_at = row.slot_at and timing.n = row.n
+  and timing.slot_at >= %(since)s and timing.slot_at < %(until)s

@@ -78,7 +78,7 @@ select o.run_id, o.endpoint, o.region, o.ordered_at, slot.state, slot.reason, ru
        run.ttft_s, run.output_tokens_per_s
 from confirm_order o
 left join slot on slot.run_id = o.run_id
-left join run on run.run_id = o.run_id and run.slot_at = slot.slot_at
+left join run on run.run_id = o.run_id and run.slot_at = slot.slot_at and run.slot_at > %(since)s
 where o.incident_id = %(incident)s
 order by o.ordered_at, o.region, o.run_id
 
