@@ -1,6 +1,6 @@
 """What is believed of endpoints, as people ask for it."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -65,6 +65,8 @@ class VerdictLine:
     under_load_ratio_low: float | None
     under_load_ratio_high: float | None
     judged_at: datetime
+    incidents: Sequence[int]
+    """Those that it is in trouble in there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,5 +1,6 @@
 """Verdicts, incidents and silences as JSON documents. Pure; unknown is null."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated
 
@@ -23,6 +24,20 @@ class RatioDocument(TypedDict):
     high: Annotated[float | None, told("high end of its interval; null with under six runs")]
 
 
+_Classed = TypedDict(
+    "_Classed", {"class": Annotated[str, told("whose fault it looks like: the incident's class")]}
+)
+
+
+class HeldDocument(_Classed):
+    """An incident that an endpoint is in trouble in."""
+
+    incident: Annotated[int, told("its number")]
+    page: Annotated[str, told("path of its page")]
+    speaks_for: Annotated[list[str], told("what speaks for its class, a sentence each")]
+    speaks_against: Annotated[list[str], told("what speaks against its class, a sentence each")]
+
+
 class VerdictDocument(TypedDict):
     """What is believed of an endpoint, with its ratios and their intervals."""
 
@@ -38,6 +53,7 @@ class VerdictDocument(TypedDict):
     output_speed: Annotated[RatioDocument | None, told("null: nothing to compare")]
     end_to_end: Annotated[RatioDocument | None, told("null: nothing to compare")]
     under_load: Annotated[RatioDocument | None, told("of parallel runs; null: nothing to compare")]
+    incidents: Annotated[list[HeldDocument], told("those that it is in trouble in there")]
     judged_at: Annotated[Moment, told("when it was judged last")]
 
 
@@ -60,11 +76,6 @@ class PartDocument(TypedDict):
     slower: Annotated[RatioDocument | None, told("as last judged in trouble; null: no ratio")]
     since: Annotated[Moment, told("when it is thought to have begun")]
     eased_at: Annotated[Moment | None, told("when it was as usual again; null: it goes on")]
-
-
-_Classed = TypedDict(
-    "_Classed", {"class": Annotated[str, told("whose fault it looks like: the incident's class")]}
-)
 
 
 class IncidentDocument(_Classed):
@@ -139,8 +150,8 @@ class SilenceDocument(TypedDict):
     by: Annotated[str, told("whose it is; may be empty")]
 
 
-def verdict_document(line: VerdictLine) -> VerdictDocument:
-    """Return a verdict with its ratios and their intervals."""
+def verdict_document(line: VerdictLine, incidents: Mapping[int, Incident]) -> VerdictDocument:
+    """Return a verdict with its ratios, their intervals and its incidents, which are read."""
     return {
         "endpoint": line.endpoint,
         "provider": line.provider,
@@ -158,7 +169,18 @@ def verdict_document(line: VerdictLine) -> VerdictDocument:
         "under_load": _times(
             line.under_load_ratio, line.under_load_ratio_low, line.under_load_ratio_high
         ),
+        "incidents": [_held(incidents[number]) for number in line.incidents],
         "judged_at": to_rfc3339(line.judged_at),
+    }
+
+
+def _held(one: Incident) -> HeldDocument:
+    return {
+        "incident": one.incident_id,
+        "class": str(one.blame),
+        "page": incident_address(one.incident_id),
+        "speaks_for": list(one.speaks_for),
+        "speaks_against": list(one.speaks_against),
     }
 
 

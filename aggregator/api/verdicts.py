@@ -11,6 +11,7 @@ from aggregator.api.described import UNCHANGED, Moment, answered, told
 from aggregator.api.filters import Endpoints, Models, Precisions, Providers, Word
 from aggregator.api.judgement_documents import VerdictDocument, verdict_document
 from aggregator.api.tagged import tagged
+from aggregator.incident_views import read_these
 from aggregator.rows import is_simulated, one_moment, read_store
 from aggregator.verdict_views import VerdictsAsked, read_verdicts
 from pacewatch.words.slot import to_rfc3339
@@ -47,7 +48,8 @@ def verdicts(  # noqa: PLR0913 - the filters
     after: Annotated[Word, Query(description="The `next` of the page before.")] = "",
     limit: Annotated[int, Query(ge=1, le=1_000, description="Verdicts of a page.")] = 200,
 ) -> Response:
-    """Return verdicts of endpoints in each region and, with `region` null, over all of them.
+    """Return verdicts of endpoints in each region and, with `region` null, over all of them, with
+    the incidents that they are in trouble in.
 
     Each filter may be given several times. `next` is null on the last page. With `If-None-Match`
     of an unchanged page: 304.
@@ -66,11 +68,13 @@ def verdicts(  # noqa: PLR0913 - the filters
     with one_moment(centre.pool) as connection:
         store = read_store(connection)
         found = read_verdicts(connection, asked)
-    page = found[:limit]
+        page = found[:limit]
+        numbers = sorted({number for line in page for number in line.incidents})
+        incidents = {one.incident_id: one for one in read_these(connection, numbers)}
     document: VerdictsDocument = {
         "at": to_rfc3339(centre.clock()),
         "simulated": is_simulated(store, centre.fleet),
-        "verdicts": [verdict_document(line) for line in page],
+        "verdicts": [verdict_document(line, incidents) for line in page],
         "next": f"{page[-1].endpoint} {page[-1].region}" if len(found) > limit else None,
     }
     return tagged(request, document)

@@ -1,24 +1,37 @@
 -- Verdicts, incidents and silences as people ask for them. Nothing here judges.
 
 -- name: select_verdicts
--- a page of them; of endpoints that are probed now. Where nothing is asked for, all are
-select v.endpoint, e.provider, e.model, e.importance, v.region, v.verdict, v.since, v.silent_since,
-       v.ttft_ratio, v.ttft_ratio_low, v.ttft_ratio_high,
-       v.speed_ratio, v.speed_ratio_low, v.speed_ratio_high,
-       v.end_to_end_ratio, v.end_to_end_ratio_low, v.end_to_end_ratio_high,
-       v.under_load_ratio, v.under_load_ratio_low, v.under_load_ratio_high, v.judged_at
-from verdict v
-join endpoint e using (endpoint)
-where e.active
-  and (v.endpoint collate "C", v.region collate "C") > (%(endpoint)s, %(region)s)
-  and (%(endpoints)s::text[] = '{}' or v.endpoint = any(%(endpoints)s))
-  and (%(models)s::text[] = '{}' or e.model = any(%(models)s))
-  and (%(providers)s::text[] = '{}' or e.provider = any(%(providers)s))
-  and (%(precisions)s::text[] = '{}' or e.precision = any(%(precisions)s))
-  and (%(regions)s::text[] = '{}' or v.region = any(%(regions)s))
-  and (%(verdicts)s::text[] = '{}' or v.verdict = any(%(verdicts)s))
-order by v.endpoint collate "C", v.region collate "C"
-limit %(limit)s
+-- a page of them; of endpoints that are probed now. Where nothing is asked for, all are. Beside each
+-- stand the incidents that it is in trouble in there: in a region those of it and of no single one
+with page as (
+    select v.endpoint, e.provider, e.model, e.importance, v.region, v.verdict, v.since,
+           v.silent_since, v.ttft_ratio, v.ttft_ratio_low, v.ttft_ratio_high,
+           v.speed_ratio, v.speed_ratio_low, v.speed_ratio_high,
+           v.end_to_end_ratio, v.end_to_end_ratio_low, v.end_to_end_ratio_high,
+           v.under_load_ratio, v.under_load_ratio_low, v.under_load_ratio_high, v.judged_at
+    from verdict v
+    join endpoint e using (endpoint)
+    where e.active
+      and (v.endpoint collate "C", v.region collate "C") > (%(endpoint)s, %(region)s)
+      and (%(endpoints)s::text[] = '{}' or v.endpoint = any(%(endpoints)s))
+      and (%(models)s::text[] = '{}' or e.model = any(%(models)s))
+      and (%(providers)s::text[] = '{}' or e.provider = any(%(providers)s))
+      and (%(precisions)s::text[] = '{}' or e.precision = any(%(precisions)s))
+      and (%(regions)s::text[] = '{}' or v.region = any(%(regions)s))
+      and (%(verdicts)s::text[] = '{}' or v.verdict = any(%(verdicts)s))
+    order by v.endpoint collate "C", v.region collate "C"
+    limit %(limit)s
+)
+select page.*, array(
+    select i.incident_id
+    from incident_endpoint held
+    join incident i using (incident_id)
+    where held.endpoint = page.endpoint and held.eased_at is null and i.state = 'confirmed'
+      and (page.region = '' or i.region in ('', page.region))
+    group by i.incident_id
+    order by i.incident_id) as incidents
+from page
+order by endpoint collate "C", region collate "C"
 
 -- name: select_believed
 -- what is believed of some endpoints, in every region and over them

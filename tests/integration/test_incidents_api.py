@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 from fastapi.testclient import TestClient
-from support.believed import believe, forget
+from support.believed import Made, add_incident, believe, forget
 from support.boards import board_fleet, filled_pool
 from support.records import NOON
 from support.servers import fresh_database
@@ -79,6 +79,39 @@ def test_a_verdict_tells_its_ratios_with_their_intervals(client):
     assert one["output_speed"] == {"times": 2.12, "low": 1.94, "high": 2.31}
     assert one["first_token"] == {"times": 1.02, "low": 0.93, "high": 1.11}
     assert one["since"] == "2026-12-02T11:00:00Z"
+
+
+def test_a_verdict_tells_the_class_of_its_incidents_and_what_that_stands_on(client, ids, pool):
+    at_groq = [{"endpoint": "groq/gpt-oss-120b"}]
+    path = {"class": "region_path", "region": "us-east", "trouble": "first_token"}
+    with pool.connection() as connection:
+        local = add_incident(connection, Made(fields=path, endpoints=at_groq), NOON)
+        for fields in ({"state": "closed", "ended_at": NOON}, {"state": "suspected"}):
+            add_incident(connection, Made(fields=fields, endpoints=at_groq), NOON)
+        over = [at_groq[0] | {"eased_at": NOON}]
+        add_incident(connection, Made(fields={}, endpoints=over), NOON)
+    found = client.get("/api/verdicts", params={"endpoint": "groq/gpt-oss-120b"}).json()
+
+    held = {
+        one["region"]: [(it["incident"], it["class"]) for it in one["incidents"]]
+        for one in found["verdicts"]
+    }
+    theirs, ours = (ids["halved"], "provider"), (local, "region_path")
+    assert held == {None: [theirs, ours], "eu-west": [theirs], "us-east": [theirs, ours]}
+    assert found["verdicts"][1]["incidents"] == [
+        {
+            "incident": ids["halved"],
+            "class": "provider",
+            "page": f"/incidents/{ids['halved']}",
+            "speaks_for": [
+                "slow in two of the two regions that were asked",
+                "other endpoints of these regions are as always",
+            ],
+            "speaks_against": ["connect times are as always"],
+        }
+    ]
+    (other, *_) = client.get("/api/verdicts", params={"provider": "cerebras"}).json()["verdicts"]
+    assert other["incidents"] == []
 
 
 def test_pages_of_verdicts_hold_each_once_and_an_unchanged_one_is_not_sent_again(client):
