@@ -5,7 +5,16 @@ from datetime import datetime
 from aggregator.incident_views import Incident, Part
 from aggregator.tones import Tone
 from pacewatch.words.text import UNKNOWN, age_text, ago_text, plural, than_usual_text
-from pacewatch.words.verdict import SLOW_FIGURES, TROUBLE_MEANINGS, UNUSUAL_ENDS, Blame
+from pacewatch.words.verdict import (
+    SLOW_FIGURES,
+    SLOWER_FROM,
+    TROUBLE_MEANINGS,
+    UNUSUAL_ENDS,
+    Blame,
+)
+
+BESIDE_LIMIT = "slower than its limit"
+"""What is told of trouble that is about as usual: only a limit that was set makes it one."""
 
 
 def title_of(one: Incident) -> str:
@@ -29,6 +38,8 @@ def _what(one: Incident) -> str:
     if one.trouble in SLOW_FIGURES:
         own = (part for part in one.parts if part.trouble == one.trouble)
         worst = next((part.ratio for part in own if part.ratio is not None), None)
+        if worst is not None and worst < SLOWER_FROM:
+            return f"{SLOW_FIGURES[one.trouble]} {BESIDE_LIMIT}"
         if worst is not None:
             return than_usual_text(SLOW_FIGURES[one.trouble], worst)
     return TROUBLE_MEANINGS[one.trouble]

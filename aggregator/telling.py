@@ -3,12 +3,19 @@
 from collections.abc import Sequence, Set
 from datetime import UTC, datetime
 
+from aggregator.detect.regions import is_over_limit
 from aggregator.detect.scope import Attribution
 from aggregator.detect.standing import Met
 from aggregator.detect.watch import Watch
 from aggregator.verdicts import ratio
-from pacewatch.words.text import word_text
-from pacewatch.words.verdict import SLOW_FIGURES, TROUBLE_MEANINGS, Slowness, Trouble
+from pacewatch.words.text import seconds_text, speed_text, word_text
+from pacewatch.words.verdict import (
+    SLOW_FIGURES,
+    SLOWER_FROM,
+    TROUBLE_MEANINGS,
+    Slowness,
+    Trouble,
+)
 
 AS_USUAL_WHERE_HEARD = "as usual again, but for what is not heard any more"
 
@@ -16,11 +23,28 @@ AS_USUAL_WHERE_HEARD = "as usual again, but for what is not heard any more"
 def told(endpoint: str, watch: Watch, met: Met) -> str:
     """Return what a trouble is, and how much."""
     where = f" from {met.region}" if met.region else ""
-    is_timed = met.trouble in SLOW_FIGURES
-    found = ratio(watch, met.region, Slowness(met.trouble), met.since)[0] if is_timed else None
-    if found is None:
+    slower = _slower(watch, met) if met.trouble in SLOW_FIGURES else []
+    if not slower:
         return f"{endpoint}{where}: {TROUBLE_MEANINGS[met.trouble]}"
-    return f"{endpoint}{where}: {SLOW_FIGURES[met.trouble]} {found:.1f} times slower than usual"
+    return f"{endpoint}{where}: {SLOW_FIGURES[met.trouble]} {', '.join(slower)}"
+
+
+def _slower(watch: Watch, met: Met) -> list[str]:
+    """Return how slow a figure is, beside what is usual and beside a limit that was set."""
+    found = ratio(watch, met.region, Slowness(met.trouble), met.since)[0]
+    limit = _limit(watch, met)
+    if found is None or (limit and found < SLOWER_FROM):
+        return limit
+    return [f"{found:.1f} times slower than usual", *limit]
+
+
+def _limit(watch: Watch, met: Met) -> list[str]:
+    if not is_over_limit(watch, met.region, met.trouble):
+        return []
+    limits = watch.rules.limits
+    if met.trouble is Trouble.FIRST_TOKEN:
+        return [f"slower than its limit of {seconds_text(limits.slow_ttft_s)}"]
+    return [f"slower than its limit of {speed_text(limits.slow_tokens_per_s)} tokens/s"]
 
 
 def suspected(endpoint: str, watch: Watch, met: Met) -> str:

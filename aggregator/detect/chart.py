@@ -63,6 +63,12 @@ TROUBLES: Mapping[Chart, Trouble] = {
     Chart.QUOTA: Trouble.QUOTA,
 }
 
+LIMIT_CHARTS: Mapping[Trouble, Chart] = {
+    Trouble.FIRST_TOKEN: Chart.TTFT_LIMIT,
+    Trouble.OUTPUT_SPEED: Chart.SPEED_LIMIT,
+}
+"""Charts of limits of one's own, by what is slow."""
+
 
 def vote_of(excess: float, *, alarmed: bool = False) -> float:
     """Return the vote, -1 to 1, of a slowness so far above the margin of its chart, in ln."""

@@ -1,20 +1,24 @@
 """Failures and rate limits, as votes of their charts; and a model that is gone. Pure."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from aggregator.detect.chart import FAILED, GOOD, Chart
 from aggregator.detect.evidence import Evidence
 from pacewatch.words.judging import Limits
 
 
-def failure_votes(run: Evidence, limits: Limits) -> list[tuple[Chart, float]]:
-    """Return the votes on failures and on the quota; slower than the failing limit is failed."""
-    failed = run.failed
-    if limits.failing_ttft_s is not None and run.ttft_s is not None:
-        failed = failed or run.ttft_s > limits.failing_ttft_s
+def counted(run: Evidence, limits: Limits) -> Evidence:
+    """Return the run as it counts: slower than the failing limit is failed."""
+    if limits.failing_ttft_s is None or run.ttft_s is None:
+        return run
+    return replace(run, failed=True) if run.ttft_s > limits.failing_ttft_s else run
+
+
+def failure_votes(run: Evidence) -> list[tuple[Chart, float]]:
+    """Return the votes on failures and on the quota."""
     votes = []
-    if failed is not None:
-        votes.append((Chart.FAILURES, FAILED if failed else GOOD))
+    if run.failed is not None:
+        votes.append((Chart.FAILURES, FAILED if run.failed else GOOD))
     if run.limited is not None:
         votes.append((Chart.QUOTA, FAILED if run.limited else GOOD))
     return votes

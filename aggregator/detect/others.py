@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence, Set
 
 from aggregator.detect.recent import Recent
-from aggregator.detect.regions import compare_regions, median_z
+from aggregator.detect.regions import Compared, compare_regions, median_z
 from aggregator.detect.scope import BAR, Around, bar_of
 from aggregator.detect.standing import Met
 from aggregator.detect.watch import Watch
@@ -48,18 +48,26 @@ def look_around(
     mine = compare_regions(watch, met)
     suspect = mine.suspect
     bar = bar_of([mine.zs.get(suspect, 0.0)])
-    mute = {r for r in mine.others if r in doubted and mine.zs[r] > bar}
+    sees_it = {r for r in mine.others if mine.zs.get(r, 0.0) > bar or r in mine.over_limit}
+    heard = [r for r in mine.others if r not in doubted or r not in sees_it]
     slow, probed = _providers(others, bar, doubted)
     around = Around(
         trouble=met.trouble,
         suspect_z=[mine.zs[suspect]] if suspect in mine.zs else (),
-        other_regions_z=[mine.zs[region] for region in mine.others if region not in mute],
-        regions=len(set(watch.heard) - mute),
+        other_regions_z=[mine.zs.get(region, 0.0) for region in heard],
+        over_limit=_share_limit(mine, heard),
+        regions=len(set(watch.heard) - (doubted & sees_it)),
         others_z=[_excess(zs, suspect) for _, zs in others if suspect in zs],
         providers_slow=slow,
         providers=probed,
     )
     return around, suspect
+
+
+def _share_limit(mine: Compared, heard: Sequence[str]) -> bool:
+    """Tell whether the suspect region and half of the others are slower than a limit."""
+    over = sum(region in mine.over_limit for region in heard)
+    return mine.suspect in mine.over_limit and bool(over) and 2 * over >= len(heard)
 
 
 def _excess(zs: Mapping[str, float], region: str) -> float:

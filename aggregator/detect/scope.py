@@ -36,6 +36,8 @@ class Around:
     """z of the suspect region's recent runs; a failure counts as 2."""
     other_regions_z: Sequence[float] = ()
     """Medians of the other regions tested, of up to five regions, that can testify to it."""
+    over_limit: bool = False
+    """The suspect region and half of these are slower than a limit of one's own."""
     regions: int = 1
     """The suspect region and the others that can testify, whether they have tested it or not."""
     others_z: Sequence[float] = ()
@@ -83,10 +85,11 @@ def classify(around: Around) -> Attribution:
 def _by_regions(around: Around) -> Attribution:
     network_worse = around.network_z is not None and around.network_z > WORSE_NETWORK
     shared = percentile(around.other_regions_z, 0.5)
-    if shared is not None and shared > bar_of(around.suspect_z):
+    is_shared = shared is not None and shared > bar_of(around.suspect_z)
+    if shared is not None and (is_shared or around.over_limit):
         if around.identity_changed:
             return _named(Blame.MODEL, "what answers has changed", "other regions see it too")
-        they = _shared_text(around.trouble, shared)
+        they = _shared_text(around.trouble, shared) if is_shared else "slower than the limit"
         return _named(Blame.PROVIDER, f"other regions see it too ({they})")
     if around.prober_suspect:
         why = "a worker's own calibration or its flags speak against it"

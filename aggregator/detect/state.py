@@ -73,6 +73,7 @@ def watch_of(state: dict[str, Any] | None, rules: Rules) -> Watch:
     watch.row = state.get("row", 0)
     watch.suspicion = state["suspicion"] and Suspicion(**state["suspicion"])
     watch.away = state.get("away", {})
+    watch.forget_limits()
     return watch
 
 

@@ -100,6 +100,18 @@ class Watch:
         charts = self.charts.get(scope, ())
         return [Chart(k) for k, one in enumerate(charts) if one.alarmed_at is not None]
 
+    def forget_limits(self) -> None:
+        """Put charts to rest whose limit is no longer set: no run votes in them any more."""
+        limits = self.rules.limits
+        unset = {
+            Chart.TTFT_LIMIT: limits.slow_ttft_s is None,
+            Chart.SPEED_LIMIT: limits.slow_tokens_per_s is None,
+        }
+        for charts in self.charts.values():
+            for chart, is_unset in unset.items():
+                if is_unset:
+                    charts[chart] = Standing()
+
     def accept(self) -> None:
         """Take the level of now as the usual one, and end every slow alarm."""
         for baseline in self.baselines.values():
@@ -113,9 +125,10 @@ class Watch:
         if self.service.take(run, len(self.heard)):
             turn = Turn.EASED if self.service.gone_since is None else Turn.ALARM
             changes.append(Change(turn=turn, at=run.at, scope=POOLED, chart=None, since=run.at))
+        run = failing.counted(run, self.rules.limits)
         self.row = failing.row_after(run, self.row)
         z_ttft, z_speed = self._usual(run)
-        votes = failing.failure_votes(run, self.rules.limits)
+        votes = failing.failure_votes(run)
         if run.ttft_s is not None:
             votes += slow.ttft_excesses(run.ttft_s, z_ttft, self.rules.limits)
         if run.speed is not None:

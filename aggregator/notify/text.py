@@ -4,10 +4,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from aggregator.incident_texts import eased_text, subject_of
+from aggregator.incident_texts import BESIDE_LIMIT, eased_text, subject_of
 from aggregator.incident_views import Incident, Part
 from aggregator.notify.grade import GRADE_MEANINGS, Grade, Kind
-from pacewatch.words.verdict import BLAME_MEANINGS, SLOW_FIGURES, Blame, Trouble
+from pacewatch.words.verdict import (
+    BLAME_MEANINGS,
+    SLOW_FIGURES,
+    SLOWER_FROM,
+    Blame,
+    Trouble,
+)
 
 MOST_ENDPOINTS = 8
 """Endpoints that are named at most; the incident's page has all."""
@@ -130,6 +136,8 @@ def _ratios(incident: Incident) -> str:
     ratios = [one.ratio for one in found if one.ratio]
     if not ratios:
         return "slower than usual"
+    if max(ratios) < SLOWER_FROM:
+        return BESIDE_LIMIT
     least, most = f"{min(ratios):.1f}", f"{max(ratios):.1f}"
     return f"{least} to {most} times slower" if least != most else f"{most} times slower"
 
@@ -137,6 +145,8 @@ def _ratios(incident: Incident) -> str:
 def _slower(one: Part) -> str:
     if one.ratio is None:
         return "slower than usual"
+    if one.ratio < SLOWER_FROM:
+        return BESIDE_LIMIT
     if one.ratio_low is None or one.ratio_high is None:
         return f"{one.ratio:.1f} times slower"
     return f"{one.ratio:.1f} times slower ({one.ratio_low:.1f} to {one.ratio_high:.1f})"

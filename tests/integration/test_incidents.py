@@ -17,12 +17,20 @@ from aggregator.db import queries
 from aggregator.detect.rules import daily_budget
 from aggregator.detect.state import state_of, watch_of
 from aggregator.fleet_file import orders_of
+from aggregator.incident_texts import title_of
+from aggregator.incident_views import read_these
 from aggregator.incidents import accept, acknowledge
+from aggregator.notify.book import book
 from aggregator.ruling import requests_a_day, rules_of
 from aggregator.upkeep import drop_old
+from pacewatch.words.channel import Channel
 from pacewatch.words.flag import Flag
 from pacewatch.words.fleet import Region
+from pacewatch.words.judging import Limits
 from pacewatch.words.outcome import Outcome
+from pacewatch.words.slot import Purpose
+from pacewatch.words.timing import Connection
+from pacewatch.words.verdict import TROUBLE_MEANINGS, Trouble
 
 MANY = ["alpha/a", "alpha/b", "beta/a", "gamma/a", "delta/b"]
 
@@ -96,6 +104,33 @@ def test_a_slow_provider_is_one_incident_of_its_endpoints_that_ends_by_itself(co
     asked = Counter(row["region"] for row in court.rows("select region from confirm_order"))
     assert min(asked.values()) / asked.total() >= 1 / 3
     assert len(asked) == 2
+
+
+def test_a_provider_that_comes_and_goes_is_one_incident_and_is_told_once(court):
+    slow = of("alpha", timed(500, 50))
+    fleet = replace(court.orders.fleet, channels=(Channel(name="ops", url_env="OPS_URL"),))
+
+    def told_until(state, answer):
+        """What the channel is told until the incident is so."""
+        booked = 0
+        for _ in range(40):
+            court.play(24, answer)
+            booked += book(court.pool, fleet, court.now)
+            if [row["state"] for row in incidents(court)] == [state]:
+                return booked
+        raise AssertionError(incidents(court))
+
+    told = [told_until("confirmed", slow)]
+    for _ in range(2):
+        told += [told_until("eased", usual), told_until("confirmed", slow)]
+    told.append(told_until("closed", usual))
+
+    assert told == [1, 0, 0, 0, 0, 1]
+    assert [row["kind"] for row in court.rows("select kind from notice order by notice_id")] == [
+        "opened",
+        "closed",
+    ]
+    assert events(court).count("again") == 2
 
 
 FAR = of("alpha/a", timed(2_500, 100), "us-east")
@@ -329,6 +364,18 @@ def test_an_outage_is_asked_about_at_once_and_confirmed_by_what_is_answered(cour
     (incident,) = incidents(court)
     assert (incident["state"], incident["class"]) == ("confirmed", "provider")
     assert court.verdicts()["beta/a"] == "failing"
+
+
+def test_what_a_failure_has_asked_goes_out_with_the_next_round_and_the_tick_after_it(court):
+    """Each comes every five seconds: far sooner than within ninety."""
+    court.run("eu-west", of("beta/a", failure()))
+    done = court.centre.tick(court.now + 7 * SECOND)
+
+    sent = [slot for slot in done.sent if slot.purpose is Purpose.CONFIRM]
+    assert Counter((slot.endpoint, slot.region) for slot in sent) == {
+        ("beta/a", "eu-west"): 1,
+        ("beta/a", "us-east"): 1,
+    }
 
 
 def test_a_lone_failure_is_cleared_by_good_answers_and_kept(court):
@@ -617,6 +664,72 @@ def test_a_region_whose_endpoints_are_all_slow_is_our_prober(court):
     assert [(row["class"], row["provider"], row["region"]) for row in rows] == [
         ("prober", "", "us-east")
     ]
+
+
+@pytest.mark.parametrize("slower", ["connect_us", "rtt_us"])
+def test_a_region_whose_endpoints_are_all_slow_over_a_longer_path_is_of_the_path(court, slower):
+    near = {"connect_us": 9_000, "rtt_us": (4_000, 4_000)}
+    far = near | {slower: {"connect_us": 18_000, "rtt_us": (8_000, 8_000)}[slower]}
+    court.play(96, lambda _: timed(500, 100, connection=Connection(**near)))
+
+    def answer(slot):
+        return (
+            timed(2_500, 100, connection=Connection(**far))
+            if slot.region == "us-east"
+            else timed(500, 100, connection=Connection(**near))
+        )
+
+    court.play(240, answer)
+
+    rows = [row for row in incidents(court) if row["state"] == "confirmed"]
+    assert [(row["class"], row["provider"], row["region"]) for row in rows] == [
+        ("region_path", "", "us-east")
+    ]
+    assert "round trips or connects take longer" in rows[0]["speaks_for"]
+
+
+@pytest.mark.parametrize(("before_s", "expected"), [(30, "model"), (300, "provider")])
+def test_slowness_that_began_when_another_model_answered_is_of_the_model(court, before_s, expected):
+    with court.pool.connection() as connection:
+        connection.execute(
+            "insert into provider_change (endpoint, facet, value, before, changed_at, noted_at)"
+            " values ('beta/a', 'model', 'b-2', 'b-1', %(at)s, %(at)s)",
+            {"at": court.now - before_s * SECOND},
+        )
+    court.play(144, of("beta", timed(500, 50)))
+
+    (incident,) = incidents(court)
+    assert (incident["class"], incident["provider"]) == (expected, "beta")
+    assert ("what answers has changed" in incident["speaks_for"]) == (expected == "model")
+
+
+@pytest.mark.parametrize(
+    ("limits", "trouble", "title"),
+    [
+        (Limits(slow_ttft_s=0.45), "first_token", "first token slower than its limit"),
+        (Limits(slow_tokens_per_s=110.0), "output_speed", "output slower than its limit"),
+        (Limits(failing_ttft_s=0.45), "failures", TROUBLE_MEANINGS[Trouble.FAILURES]),
+    ],
+)
+def test_what_is_as_usual_but_over_a_limit_everywhere_is_the_providers_and_says_so(
+    court, limits, trouble, title
+):
+    court.orders = orders_of(replace(court.orders.fleet, limits={"beta/a": limits}))
+    court.play(360)
+
+    (incident,) = [row for row in incidents(court) if row["state"] == "confirmed"]
+    assert (incident["class"], incident["provider"], incident["trouble"]) == (
+        "provider",
+        "beta",
+        trouble,
+    )
+    with court.pool.connection() as connection:
+        (told,) = read_these(connection, [incident["incident_id"]])
+    assert title_of(told) == f"beta/a: {title}"
+    (event,) = court.rows("select text from incident_event where kind = 'confirmed'")
+    limit = {"first_token": " of 450 ms", "output_speed": " of 110 tokens/s", "failures": ""}
+    assert event["text"] == f"beta/a: {title}{limit[trouble]}"
+    assert court.verdicts()["beta/a"] == ("failing" if trouble == "failures" else "slow")
 
 
 def test_a_provider_that_fails_while_a_region_is_in_trouble_is_told_as_the_provider(court):

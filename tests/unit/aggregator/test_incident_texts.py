@@ -1,6 +1,6 @@
 from dataclasses import replace
 
-from support.incidents import MINUTE, NOON, make_incident
+from support.incidents import MINUTE, NOON, make_incident, make_part
 
 from aggregator.incident_texts import state_of, title_of
 from pacewatch.words.verdict import Blame, UnusualEnd
@@ -10,6 +10,12 @@ def test_trouble_of_our_own_workers_is_not_told_as_that_of_the_endpoint_that_met
     incident = make_incident(provider="", region="eu-west", blame=Blame.PROBER)
 
     assert title_of(incident) == "our workers in eu-west: output 2.0 times slower than usual"
+
+
+def test_what_is_about_as_usual_is_trouble_by_a_limit_alone():
+    incident = make_incident(make_part(ratio=1.02))
+
+    assert title_of(incident) == "groq/gpt-oss-120b: output slower than its limit"
 
 
 def test_what_eased_is_told_to_be_as_usual_only_where_it_is():

@@ -2,12 +2,14 @@ from dataclasses import replace
 
 import pytest
 from support.fleets import make_endpoint
+from support.judged import REGIONS, feed, learnt, make_watch
 
 from aggregator.detect.others import look_around, others_of
 from aggregator.detect.rules import make_rules
 from aggregator.detect.scope import classify
 from aggregator.detect.standing import Met
 from aggregator.detect.watch import Watch
+from pacewatch.words.judging import Limits
 from pacewatch.words.verdict import Blame, Trouble
 
 MINE = make_endpoint("acme", "m1")
@@ -81,6 +83,36 @@ def test_providers_that_are_slow_from_a_doubted_region_alone_do_not_make_it_ours
     around, _ = looked(points(x=0.9), {p: points(x=0.9) for p in "bcd"}, doubted={"x"})
 
     assert (around.providers, around.providers_slow) == (3, 0)
+
+
+LIMITS = Limits(slow_ttft_s=0.45)
+"""Ten per cent below what is usual in the watches of these tests."""
+
+
+def slower_than_a_limit(watch, doubted=frozenset()):
+    """Whose fault it looks like that the first token is slower than a limit."""
+    found = Met(trouble=Trouble.FIRST_TOKEN, region="", since=0.0)
+    around, suspect = look_around(watch, found, (), doubted)
+    return classify(replace(around, prober_suspect=suspect in doubted))
+
+
+@pytest.mark.parametrize("watch", [learnt(limits=LIMITS), make_watch(limits=LIMITS)], ids=str)
+def test_as_slow_as_usual_and_slower_than_a_limit_from_everywhere_is_the_provider(watch):
+    feed(watch, 72, 9)
+    found = slower_than_a_limit(watch)
+
+    assert found.blame is Blame.PROVIDER
+    assert found.speaks_for == ("other regions see it too (slower than the limit)",)
+    assert slower_than_a_limit(watch, set(REGIONS)).blame is Blame.PROBER
+
+
+def test_slower_than_a_limit_from_one_region_alone_is_its_path():
+    watch = learnt(limits=Limits(slow_ttft_s=0.55))
+    for hour in range(72, 99, 3):
+        feed(watch, hour, 3)
+        feed(watch, hour + 0.1, 1, ttft_s=0.6)
+
+    assert slower_than_a_limit(watch).blame is Blame.REGION_PATH
 
 
 def test_where_nothing_was_heard_since_nothing_is_said():

@@ -8,9 +8,11 @@ from hypothesis import strategies as st
 from support.judged import HOUR_S, REGIONS, bad, feed, good, learnt, make_watch, played
 
 from aggregator.detect.chart import Chart
+from aggregator.detect.regions import compare_regions
 from aggregator.detect.rules import MOST_ORDERED, daily_budget, make_rules
+from aggregator.detect.scope import FAILED_Z
 from aggregator.detect.slowness import zs_of
-from aggregator.detect.standing import suspected_of, troubles_of
+from aggregator.detect.standing import Met, suspected_of, troubles_of
 from aggregator.detect.state import state_of, watch_of
 from aggregator.detect.suspicion import Suspicion, next_round
 from aggregator.detect.turn import POOLED, Turn
@@ -164,6 +166,29 @@ def test_limits_and_floors_stand_beside_what_is_usual():
     watch = learnt(limits=Limits(floor_ttft_s=2.0, floor_tokens_per_s=20.0))
     feed(watch, 72, 24, ttft_s=1.5, speed=30)
     assert judge(watch).verdict is Verdict.OK
+
+
+def test_trouble_over_a_limit_ends_where_the_limit_is_no_longer_set():
+    watch = learnt(limits=Limits(slow_ttft_s=0.2, slow_tokens_per_s=150.0))
+    assert watch.alarms(POOLED) == [Chart.TTFT_LIMIT, Chart.SPEED_LIMIT]
+
+    lifted = replace(watch.rules, limits=Limits(slow_tokens_per_s=150.0))
+    again = watch_of(json.loads(json.dumps(state_of(watch))), lifted)
+    assert again.alarms(POOLED) == [Chart.SPEED_LIMIT]
+    assert watch_of(state_of(watch), watch.rules).alarms(POOLED) == watch.alarms(POOLED)
+
+
+def test_slower_than_the_failing_limit_is_a_failure_in_all_that_follows_from_one():
+    watch = learnt(limits=Limits(failing_ttft_s=1.0))
+    assert [c.turn for c in feed(watch, 72, 1, ttft_s=1.2)] == [Turn.SUSPECTED]
+    assert len(watch.orders(72 * HOUR_S, 24)) == 3
+
+    changes = feed(watch, 72.1, 4, ttft_s=1.2, step_h=0.1)
+    (alarm,) = [c for c in changes if c.turn is Turn.ALARM and c.scope == ""]
+    assert alarm.trouble is Trouble.FAILURES
+    assert judge(watch).verdict is Verdict.FAILING
+    found = compare_regions(watch, Met(trouble=Trouble.FAILURES, region="", since=71 * HOUR_S))
+    assert found.zs == dict.fromkeys(REGIONS, FAILED_Z)
 
 
 def test_a_run_without_figures_casts_no_slow_vote():
