@@ -54,7 +54,7 @@ BLAME_MEANINGS: dict[Blame, str] = {
 }
 
 PAGING = frozenset({Blame.PROVIDER, Blame.MODEL})
-"""Classes that may wake somebody, unless set otherwise."""
+"""Classes that may wake somebody; `classes` of a channel names any that it is to be told of."""
 
 
 class Trouble(StrEnum):

@@ -141,6 +141,12 @@ def test_the_first_ticks_come_at_once(broker: Broker) -> None:
     }
 
 
+def test_a_failure_is_asked_about_within_ninety_seconds_by_how_often_ticks_come() -> None:
+    often = beat_entries(Schedule())
+
+    assert often[JUDGE]["schedule"] + often[DISPATCH]["schedule"] <= 90 / 3
+
+
 def test_beat_outlives_a_broker_that_is_away(broker: Broker) -> None:
     app = make_app(broker.url)
     app.conf.beat_schedule = beat_entries(DEMO_SCHEDULE)

@@ -521,6 +521,26 @@ class TestLedger:
         assert declined["reason"] == "declined:budget"
         assert centre.missed(declined["region"]) == {"declined:budget": 1}
 
+    def test_confirming_probes_keep_within_the_cap_as_all_else(self, pool: db.Pool) -> None:
+        centre = only_first(pool, spending=Spending(usd_per_day=self.COST * 3))
+        centre.tick(NOON)
+        with pool.connection() as connection:
+            connection.execute(
+                "insert into slot (run_id, endpoint, region, workload, load, purpose, slot_at,"
+                " valid_until) select gen_random_uuid(), 'alpha/one', 'eu-west', 'standard',"
+                " 'single', 'confirm', %(now)s, %(now)s + interval '30 minutes'"
+                " from generate_series(1, 3)",
+                {"now": NOON},
+            )
+
+        done = centre.tick(NOON + MINUTE)
+
+        assert [slot.purpose for slot in done.sent] == [Purpose.CONFIRM]
+        assert centre.states("purpose = 'confirm'") == {
+            ("sent", None): 1,
+            ("missed", "declined:budget"): 2,
+        }
+
     def test_the_day_begins_at_midnight_utc(self, pool: db.Pool) -> None:
         often = Schedule(single_per_day=24, parallel_per_day=0, tick_s=0)
         fleet = dispatch_fleet(

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 from fastapi.testclient import TestClient
-from support.believed import Made, add_incident, believe
+from support.believed import STORY, Made, add_incident, believe, storied
 from support.boards import HOSTILE, board_fleet, filled_pool
 from support.records import NOON
 from support.seed import insert
@@ -99,6 +99,20 @@ def test_an_incidents_page_links_to_the_runbook_of_its_alert(client, pool, blame
     assert f"<h1>{alert}</h1>" in words(client, address)[1]
     with pool.connection() as connection:
         connection.execute("delete from incident where incident_id = %s", (number,))
+
+
+def test_the_timeline_of_an_incident_stands_on_its_page_from_the_first_to_the_last(pool, client):
+    with pool.connection() as connection:
+        number = add_incident(connection, storied(NOON), NOON)
+    _, source = words(client, f"/incidents/{number}")
+    table = source.partition("<h2>Timeline</h2>")[2].partition("</table>")[0]
+    rows = re.findall(r"<th scope=\"row\">([^<]*)</th>.*?<td>(\w+)</td>.*?>([^<]*)</td>", table)
+    with pool.connection() as connection:
+        for name in ("incident_event", "incident_endpoint", "incident"):
+            connection.execute(f"delete from {name} where incident_id = %s", (number,))
+
+    assert [(kind, text) for _, kind, text in rows] == list(STORY)
+    assert (rows[0][0], rows[-1][0]) == ("2026-12-02 11:10:00 UTC", "2026-12-02 12:00:00 UTC")
 
 
 def test_what_is_heard_no_more_is_nowhere_told_to_be_as_usual(pool):

@@ -85,6 +85,41 @@ def test_a_runbook_has_its_six_parts_and_three_commands_to_begin_with(alert):
     assert [line[:3] for line in look if "`" in line] == ["1. ", "2. ", "3. "]
 
 
+def _code_of_runbooks() -> list[str]:
+    return [
+        code
+        for alert in ALERTS
+        for code in re.findall(
+            r"`([^`]+)`", (ROOT / f"docs/runbooks/{alert}.md").read_text("utf-8")
+        )
+    ]
+
+
+def test_what_runbooks_have_asked_of_prometheus_can_be_asked(tmp_path):
+    asked = [code for code in _code_of_runbooks() if re.search(r"\bpacewatch_\w+[{\[]", code)]
+    rules = [f"      - {{ record: asked:{n}, expr: {one!r} }}" for n, one in enumerate(asked)]
+    lines = ["groups:", "  - name: runbooks", "    rules:", *rules]
+    (tmp_path / "asked.yml").write_text("\n".join(lines))
+
+    assert len(asked) > 5
+    assert {name for one in asked for name in re.findall(r"pacewatch_\w+", one)} <= METRICS.keys()
+    _promtool("check", "rules", str(tmp_path / "asked.yml"))
+
+
+def test_what_runbooks_look_at_in_the_compose_file_is_there():
+    services = re.findall(
+        r"^  ([\w-]+):$", (ROOT / "docker-compose.yml").read_text("utf-8"), re.MULTILINE
+    )
+    named = [
+        found[1]
+        for code in _code_of_runbooks()
+        if (found := re.search(r"^docker compose logs --since \w+ ([\w-]+)$", code))
+    ]
+
+    assert len(named) == sum(code.startswith("docker compose") for code in _code_of_runbooks()) > 2
+    assert set(named) <= set(services)
+
+
 @pytest.mark.parametrize("file", RULES, ids=lambda file: file.name)
 def test_rules_ask_for_metrics_that_exist(file):
     named = set(re.findall(r"\bpacewatch_\w+", file.read_text("utf-8")))

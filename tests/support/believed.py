@@ -152,6 +152,35 @@ def halved(now: datetime, **fields: Any) -> Made:
     )
 
 
+STORY = (
+    ("changed", "groq/gpt-oss-120b: fingerprint is now fp_2, was fp_1"),
+    ("worker", "workers of eu-west: now version 0.2.0"),
+    ("suspected", "groq/gpt-oss-120b from eu-west: output 1.9 times slower than usual"),
+    ("probes", "groq/gpt-oss-120b: confirming probes ordered from eu-west, us-east"),
+    ("confirmed", "groq/gpt-oss-120b: output 2.1 times slower than usual"),
+    ("class", "provider: other regions see it too"),
+    ("notified", "told ops: opened"),
+    ("acknowledged", "acknowledged by ana"),
+    ("silenced", "silenced by ana until 2026-12-02 14:00 UTC: they work on it"),
+    ("eased", "as usual again"),
+    ("closed", "as usual for long enough"),
+)
+"""What happened in an incident from its beginning to its end: kinds and texts."""
+
+
+def storied(now: datetime) -> Made:
+    """An incident in which all of STORY has happened, five minutes apart, up to now."""
+    began = now - 5 * MINUTE * (len(STORY) - 1)
+    return Made(
+        fields={"state": "closed", "ended_at": now, "since": began, "opened_at": began},
+        endpoints=[{"endpoint": "groq/gpt-oss-120b", "ratio": 2.1, "eased_at": now}],
+        events=[
+            Event(at=began + 5 * MINUTE * number, kind=kind, text=text)
+            for number, (kind, text) in enumerate(STORY)
+        ],
+    )
+
+
 def cold_path(now: datetime) -> Made:
     """A path of one region that was slow yesterday, and closed."""
     return Made(

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from support.believed import believe, forget
+from support.believed import STORY, add_incident, believe, forget, storied
 from support.boards import board_fleet, filled_pool
 from support.centre import served
 from support.records import NOON
@@ -89,6 +89,16 @@ def test_one_incident_is_shown_whole(call, ids):
     ):
         assert text in found.output
     assert ids["halved"] == document["incident"]
+
+
+def test_the_timeline_of_an_incident_is_shown_from_the_first_to_the_last(call, pool, ids):
+    with pool.connection() as connection:
+        number = add_incident(connection, storied(NOON), NOON)
+    shown = call("incidents", "show", number, COLUMNS="200").output.partition("Timeline, UTC")[2]
+
+    rows = [line.split(None, 3) for line in shown.splitlines() if line.startswith("2026-12-02 ")]
+    assert [(kind, text.strip()) for _, _, kind, text in rows] == list(STORY)
+    assert (rows[0][1], rows[-1][1]) == ("11:10:00", "12:00:00")
 
 
 def test_what_is_heard_no_more_is_not_told_to_be_as_usual(call, pool, ids):
