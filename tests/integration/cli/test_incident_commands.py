@@ -1,6 +1,8 @@
 """`incidents` and `silence` against a served centre whose store a judge has written."""
 
 import json
+import os
+import pwd
 
 import pytest
 from support.believed import STORY, add_incident, believe, forget, storied
@@ -194,10 +196,10 @@ def test_a_silence_that_cannot_be_is_refused(call, words, sentence):
     assert str(found.exception).startswith(sentence)
 
 
-def test_a_silence_of_somebody_without_a_login_name_names_nobody(call, ids):
+def test_where_the_environment_names_nobody_a_silence_bears_the_accounts_name(call, ids):
     found = call("silence", "groq/*", "--for", "2h", "--why", "x", "--json", LOGNAME="", USER="")
 
-    assert json.loads(found.output)["by"] == ""
+    assert json.loads(found.output)["by"] == pwd.getpwuid(os.getuid()).pw_name
 
 
 def test_without_a_token_the_sentence_says_how_to_get_one(call, ids):
