@@ -61,9 +61,15 @@ class Wander:
             self.level, self.at = self.level * keep + self.random.gauss(0, spread), hour
         return self.level
 
+    def near(self, hour: float) -> float:
+        """Return what is expected soon after the hour that was asked last; draws nothing."""
+        return self.level * exp(-max(0.0, hour - self.at) / self.hours)
+
 
 class Spells:
-    """Times that come and go: how strong the one of now is, 0 between them."""
+    """Times that come and go: how strong the one of now is, 0 between them. They are the same
+    whenever they are asked, so their random numbers are nobody else's.
+    """
 
     def __init__(self, random: Random, every_h: float, length_h: float, sd: float) -> None:
         """Plan the first."""
@@ -91,7 +97,11 @@ class Sample:
 
 
 class World:
-    """One endpoint seen from some regions; asked in order of time, hours."""
+    """One endpoint seen from some regions; asked in order of time, hours.
+
+    What a rule asks on top of the schedule leaves the runs of the schedule as they are, so that
+    rules can be played over the same history.
+    """
 
     def __init__(self, random: Random, regions: int, noise: Noise = NOISE) -> None:
         """Draw the endpoint."""
@@ -107,17 +117,25 @@ class World:
             for _ in range(regions)
         ]
         self.rtt = [random.uniform(*noise.rtt_s) for _ in range(regions)]
-        self.spells = Spells(random, 24 / noise.spells_a_day, noise.spell_h, noise.spell_sd)
-        self.blips = Spells(random, noise.blip_every_h, noise.blip_min / 60, 1.0)
+        self.extra, of_spells, of_blips = (Random(random.random()) for _ in range(3))  # noqa: S311
+        self.spells = Spells(of_spells, 24 / noise.spells_a_day, noise.spell_h, noise.spell_sd)
+        self.blips = Spells(of_blips, noise.blip_every_h, noise.blip_min / 60, 1.0)
 
-    def sample(self, hour: float, region: int, *, parallel: bool = False) -> Sample:
-        """Return what a run meets; a parallel one is its median of ten."""
-        noise, random = self.noise, self.random
+    def sample(
+        self, hour: float, region: int, *, parallel: bool = False, extra: bool = False
+    ) -> Sample:
+        """Return what a run meets; a parallel one is its median of ten, an extra one is none of the
+        schedule.
+        """
+        noise, random = self.noise, self.extra if extra else self.random
         swing = noise.day_swing * sin(2 * pi * (hour / 24 + self.swing_at))
         spell = self.spells.get(hour)
         narrow = 1.25 / sqrt(noise.parallel) if parallel else 1.0
         ttft, speed = (
-            swing + level.get(hour) + place.get(hour) + spell * share + random.gauss(0, sd * narrow)
+            swing
+            + (level.near(hour) + place.near(hour) if extra else level.get(hour) + place.get(hour))
+            + spell * share
+            + random.gauss(0, sd * narrow)
             for level, place, share, sd in zip(
                 self.levels,
                 self.regional[region],

@@ -48,6 +48,11 @@ class Threshold:
                 self.above.discard(chart)
         return found
 
+    @property
+    def stands(self) -> bool:
+        """Tell whether it stands on alarm."""
+        return bool(self.above)
+
     def _is_above(self, place: int, now: float) -> bool:
         values = [(run[0], v) for run in self.runs if (v := run[place]) is not None]
         new = percentile((v for at, v in values if at > now - self.window_s), 0.5)
@@ -82,6 +87,11 @@ class Regions:
             len(over) >= max((self.regions + 1) // 2, min(self.regions, 2)),
         )
         return [rises(now, over[0])] if self.alarmed and not was else []
+
+    @property
+    def stands(self) -> bool:
+        """Tell whether it stands on alarm."""
+        return self.alarmed
 
     def _look(self, run: Evidence) -> Chart | None:
         if run.failed:

@@ -104,6 +104,7 @@ class Play:
     rule: Rule
     world: World
     random: Random
+    """Of the schedule's runs; what the rule orders has one of its own."""
     rate: Rate
     budget_a_day: int = 12
     extra: int = 0
@@ -114,6 +115,11 @@ class Play:
     """The latest moment that was played, hours."""
     due_at: float | None = None
     """When the rule was last told to be asked again."""
+    extra_random: Random = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Draw what the rule's own probes are drawn from."""
+        self.extra_random = Random(self.random.random())  # noqa: S311 - a simulation
 
     def run(
         self,
@@ -159,14 +165,15 @@ class Play:
         self, planned: Planned, start_h: float, trouble: Injected | None
     ) -> tuple[float, Evidence]:
         hour, region, workload, load, purpose = planned
-        sample = self.world.sample(hour, region, parallel=load is Load.PARALLEL)
+        extra = purpose is Purpose.CONFIRM
+        sample = self.world.sample(hour, region, parallel=load is Load.PARALLEL, extra=extra)
         lies = trouble is not None and hour - start_h < trouble.hours
         if trouble is None or not lies or (trouble.one_region and region):
             trouble = None
         evidence = evidence_of(
             sample,
             trouble,
-            random=self.random,
+            random=self.extra_random if extra else self.random,
             at=hour * 3600,
             region=self.rate.names[region],
             workload=workload,
@@ -182,7 +189,7 @@ class Play:
         for order in self.rule.orders(hour * 3600, left):
             self.spent[day] = self.spent.get(day, 0) + 1
             self.extra += 1
-            sent = hour + self.random.uniform(*ORDER_S) / 3600
+            sent = hour + self.extra_random.uniform(*ORDER_S) / 3600
             yield (
                 sent,
                 (

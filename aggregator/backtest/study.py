@@ -113,19 +113,23 @@ def quiet(
 def starts(
     rate: Rate, seed: int, number: int, make: RuleMaker = watch_for
 ) -> Iterator[tuple[Play, float]]:
-    """Yield an endpoint at so many moments of its quiet life, none of which has an alarm."""
+    """Yield an endpoint at so many moments of its quiet life, the same whatever the rule, but for
+    those at which the rule stands on alarm.
+    """
     play, hour = play_of(rate, seed, make), WARM_H
     play.run(0, hour)
     for _ in range(number):
         later = hour + play.random.uniform(5, 29)
         play.run(hour, later)
         hour = later
-        if not (isinstance(play.rule, Watch) and _stands(play.rule)):
+        if not _stands(play.rule):
             yield play, hour
 
 
-def _stands(watch: Watch) -> bool:
-    return any(watch.alarms(scope) for scope in watch.charts)
+def _stands(rule: Rule) -> bool:
+    if isinstance(rule, Watch):
+        return any(rule.alarms(scope) for scope in rule.charts)
+    return isinstance(rule, Threshold | Regions) and rule.stands
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

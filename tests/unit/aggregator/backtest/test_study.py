@@ -7,10 +7,12 @@ from aggregator.backtest.fleet import calibrate_fleet
 from aggregator.backtest.noise import World
 from aggregator.backtest.plain import Regions, Threshold
 from aggregator.backtest.play import Rate, schedule
-from aggregator.backtest.study import Found, summary
+from aggregator.backtest.study import RULES, Found, play_of, starts, summary
+from aggregator.backtest.trouble import Injected
 from aggregator.detect.calibrate import HIGHEST, LOWEST
 from aggregator.detect.state import state_of
-from pacewatch.words.slot import Load
+from aggregator.detect.suspicion import Order
+from pacewatch.words.slot import Load, Purpose
 
 
 def test_the_same_seed_is_the_same_history_and_another_seed_another():
@@ -27,6 +29,44 @@ def test_a_day_has_the_runs_of_its_rate_however_it_is_cut():
     assert sorted(parts) == sorted(whole)
     assert rate.requests_a_day == 318 + 54
     assert sum(load is Load.PARALLEL for _, _, _, load, _ in whole) == 6
+
+
+class Asks:
+    """Hears runs, and has so many probes made after each that was planned."""
+
+    def __init__(self, probes):
+        self.probes, self.heard, self.left = probes, [], 0
+
+    def take(self, runs, now):
+        self.heard += runs
+        self.left = self.probes if runs[0].purpose is not Purpose.CONFIRM else 0
+        return []
+
+    def orders(self, now, allowed):
+        left, self.left = self.left, 0
+        return [Order(region="r01", workload="standard")] * left
+
+
+def test_every_rule_meets_the_same_history_whatever_probes_it_orders():
+    failing = Injected(ttft=2.0, failed=0.3, limited=0.1)
+    heard = []
+    for probes in (0, 2):
+        play = play_of(Rate(regions=3), 5, lambda rate, probes=probes: Asks(probes))
+        play.run(0, 300)
+        play.run(300, 400, failing)
+        planned = [run for run in play.rule.heard if run.purpose is not Purpose.CONFIRM]
+        heard.append(planned)
+        assert len(play.rule.heard) - len(planned) == probes * len(planned) == play.extra
+
+    assert len(heard[0]) > 400
+    assert heard[0] == heard[1]
+
+
+def test_troubles_begin_at_the_same_moments_for_every_rule():
+    hours = [{hour for _, hour in starts(Rate(regions=3), 7, 4, make)} for make in RULES.values()]
+
+    assert max(map(len, hours)) == 4
+    assert all(one <= max(hours, key=len) for one in hours)
 
 
 def test_what_is_sampled_lies_about_the_endpoints_own_level():
