@@ -35,7 +35,7 @@ class Chart(IntEnum):
     SPEED_LIMIT = 7
 
 
-LINGERS = 0.1
+LINGERS = 0.15
 """While a chart stands on alarm its margin is so much lower, in ln: the level of a slowdown drifts
 as every other does, and is no recovery when it drifts down.
 """

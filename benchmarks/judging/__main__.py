@@ -2,9 +2,9 @@
 
 One process, some twenty-five minutes with --years 25. The thresholds are those of the
 code: they were fitted on the seeds below 1,000, and those of the rate with sentinels on some from
-11000 to 12029 and 20000 to 20559. Two numbers were changed after 15000 to 16034 were seen: how many
-are asked of a failure, and the charts of one region. The tables of the page are of 19000 to 19699,
-so the next fresh test begins at 21000.
+11000 to 12029 and 20000 to 20899. Three numbers were changed after 15000 to 19699 were seen: how
+many are asked of a failure, the charts of one region, and the margins while trouble lasts. The
+tables of the page are of 22000 to 22699, so the next fresh test begins at 23000.
 """
 
 import argparse
