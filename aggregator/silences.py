@@ -83,11 +83,14 @@ def make_silence(  # noqa: PLR0913 - the columns of a silence
 
 
 def end_silence(connection: Connection, silence: int, now: datetime) -> Silence | None:
-    """End a silence now, unless it has ended; return it as it is then, None where there is none."""
+    """End a silence now, unless it has ended, and say so in the timelines that tell of it; return
+    it as it is then, None where there is none.
+    """
     with connection.cursor(row_factory=class_row(Silence)) as cursor:
         asked = {"silence": silence}
         found = cursor.execute(queries("views")["select_silence"], asked).fetchone()
         if found is None or found.ends_at <= now:
             return found
-        named = queries("views")["end_silence"]
+        named, told = queries("views")["end_silence"], queries("views")["note_silence_end"]
+        connection.execute(told, {**asked, "now": now})
         return cursor.execute(named, {**asked, "now": now}).fetchone()

@@ -117,6 +117,15 @@ for update
 update silence set ends_at = greatest(starts_at, %(now)s) where silence_id = %(silence)s
 returning silence_id, endpoints, region, starts_at, ends_at, why, made_by
 
+-- name: note_silence_end
+-- in the timelines of open incidents that tell of the silence
+insert into incident_event (incident_id, at, kind, text)
+select incident_id, %(now)s, 'silenced', 'the silence of ' || endpoints || ' was ended'
+from silence
+join incident_event on kind = 'silenced' and at = starts_at
+join incident using (incident_id)
+where silence_id = %(silence)s and ended_at is null
+
 -- name: select_probed
 select endpoint from endpoint where active
 

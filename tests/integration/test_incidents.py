@@ -22,6 +22,7 @@ from aggregator.incident_views import read_these
 from aggregator.incidents import accept, acknowledge
 from aggregator.notify.book import book
 from aggregator.ruling import requests_a_day, rules_of
+from aggregator.silences import end_silence, make_silence
 from aggregator.upkeep import drop_old
 from pacewatch.words.channel import Channel
 from pacewatch.words.flag import Flag
@@ -787,6 +788,24 @@ def test_what_else_happened_stands_in_the_timeline_once(court):
     assert told[0]["text"] == "alpha/a: fingerprint is now new, was old"
     assert told[1]["text"].startswith("silenced by ana until ")
     assert told[2]["text"].endswith(": now version 99.0")
+
+
+def test_a_silence_that_is_ended_before_its_time_is_told_in_the_timeline_once(court):
+    court.play(144, of("alpha", timed(500, 50)))
+    until = court.now + timedelta(hours=1)
+    with court.pool.connection() as connection:
+        made = make_silence(connection, "alpha/*", court.now, ends_at=until, why="known")
+        make_silence(connection, "beta/*", court.now, ends_at=until, why="of others")
+    court.judge(court.now)
+    later = court.now + timedelta(minutes=5)
+    for _ in range(2):
+        with court.pool.connection() as connection:
+            end_silence(connection, made.silence_id, later)
+        court.judge(later)
+
+    told = court.rows("select at, text from incident_event where kind = 'silenced' order by at")
+    assert [row["at"] for row in told] == [court.now, later]
+    assert told[1]["text"] == "the silence of alpha/* was ended"
 
 
 def test_what_has_ended_is_kept_as_long_as_runs_are(court):
