@@ -37,7 +37,8 @@ def evidence(  # noqa: PLR0913 - six options
         ),
     ] = None,
     until: Annotated[
-        str | None, typer.Option(help="Until when, in the same forms; now, or the incident's end.")
+        str | None,
+        typer.Option(help="Until when, as --since; without it now, or the incident's end."),
     ] = None,
     output: Annotated[
         Path | None,

@@ -55,7 +55,7 @@ def export(  # noqa: PLR0913 - its options
     since: Annotated[
         str, typer.Option(help="From when on: 30d, 12h, 2026-12-01, or a moment of RFC 3339.")
     ] = "1d",
-    until: Annotated[str, typer.Option(help="Before when, in the same forms; now.")] = "0h",
+    until: Annotated[str, typer.Option(help="Before when, as --since; 0h is now.")] = "0h",
     form: FormWord = Form.JSONL,
     output: Annotated[
         Path | None, typer.Option(help="The file to write; without it standard output.")

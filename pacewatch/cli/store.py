@@ -105,7 +105,9 @@ def issue(
 def list_(as_json: bool = _JSON) -> None:
     """List the tokens: id, region, scope, when issued, when revoked."""
     from aggregator.regions import list_tokens
+    from pacewatch.cli import render
     from pacewatch.words.slot import to_rfc3339
+    from pacewatch.words.text import minute_text
 
     with _store() as connection:
         rows: list[dict[str, Any]] = [
@@ -121,10 +123,20 @@ def list_(as_json: bool = _JSON) -> None:
     if as_json:
         typer.echo(json.dumps(rows))
         return
-    for row in rows:
-        state = f"revoked {row['revoked_at']}" if row["revoked_at"] else "valid"
-        line = (row["id"], row["region"] or "-", row["scope"], row["created_at"], state)
-        typer.echo("  ".join(line))
+    columns = tuple(
+        render.Column(name=name) for name in ("ID", "Region", "Scope", "Issued", "State")
+    )
+    lines = [
+        (
+            row["id"],
+            row["region"] or "none",
+            row["scope"],
+            minute_text(row["created_at"]),
+            f"revoked {minute_text(row['revoked_at'])}" if row["revoked_at"] else "valid",
+        )
+        for row in rows
+    ]
+    render.show(render.table(columns, lines))
 
 
 @token_app.command("revoke")

@@ -64,3 +64,15 @@ def test_the_channel_of_the_demo_that_runs_can_be_tested(call, tmp_path):
         "SIMULATED Pacewatch: a test of channel demo",
         "Pacewatch: a test of channel ops",
     ]
+
+
+def test_tokens_are_listed_in_a_table(call):
+    for region, scope in (("eu-west", "region"), ("", "admin")):
+        call("token", "issue", region, "--scope", scope)
+    call("token", "revoke", "eu-west")
+
+    heading, _, *rows = call("token", "list").output.splitlines()
+
+    assert heading.split() == ["ID", "Region", "Scope", "Issued", "State"]
+    assert [row.split()[1:3] for row in rows] == [["eu-west", "region"], ["none", "admin"]]
+    assert [row.split()[5] for row in rows] == ["revoked", "valid"]
