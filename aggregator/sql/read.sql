@@ -37,7 +37,7 @@ order by model collate "C"
 
 -- name: select_board_series
 select s.*
-from series_shown s
+from series_defined s
 join endpoint e using (endpoint)
 where e.model = any(%(shown)s)
   and (%(endpoints)s::text[] = '{}' or e.endpoint = any(%(endpoints)s))
@@ -52,7 +52,7 @@ order by s.endpoint collate "C", s.region collate "C", s.workload, s.load, s.sim
 -- name: select_series_page
 -- those of endpoints that are no longer probed too: their days are kept
 select s.*
-from series_shown s
+from series_defined s
 join endpoint e using (endpoint)
 where s.series_id > %(after)s
   and (%(models)s::text[] = '{}' or e.model = any(%(models)s))
@@ -71,7 +71,7 @@ select load from series where series_id = %(series)s
 -- name: select_suspect_series
 -- series of probed endpoints, regions and workloads whose latest run has a request that ended badly
 select s.*
-from series_shown s
+from series_defined s
 join endpoint e using (endpoint)
 where e.active
   and s.region = any(%(regions)s)
@@ -95,7 +95,7 @@ select distinct workload from series order by 1
 select endpoint, region, workload, load, simulated, runs, ttft_s, answer_s, output_tokens_per_s,
        end_to_end_s, ttft_runs, answer_runs, speed_runs, end_to_end_runs, newest_at, latest_at,
        latest_ttft_s, latest_output_tokens_per_s, latest_end_to_end_s, last_success_at, tried, succeeded
-from series_shown
+from series_defined
 order by endpoint, region, workload, load, simulated
 
 -- name: select_place_counters

@@ -139,6 +139,33 @@ def test_a_store_of_an_earlier_version_is_upgraded_to_the_same_tables(
     assert upgraded == fresh
 
 
+RELEASED = "0017_notices_half_sent"
+"""The last migration of the version that centres may run beside this one."""
+
+
+def columns_of_views(connection):
+    """Every view with its columns, in order."""
+    query = (
+        "select table_name, array_agg(column_name::text order by ordinal_position) as columns"
+        " from information_schema.columns join information_schema.views using (table_name)"
+        " where columns.table_schema = 'public' group by table_name"
+    )
+    return {row["table_name"]: row["columns"] for row in connection.execute(query).fetchall()}
+
+
+def test_a_centre_of_before_reads_the_views_that_it_knows_beside_a_newer_one(database_url):
+    first_later = list(db.migrations())[list(db.migrations()).index(RELEASED) + 1]
+    with migrated_before(database_url, first_later) as connection:
+        released = columns_of_views(connection)
+
+    db.migrate(database_url)
+
+    with db.connect(database_url) as connection:
+        upgraded = columns_of_views(connection)
+    assert released
+    assert {name: upgraded.get(name) for name in released} == released
+
+
 def test_statistics_of_before_the_interval_of_the_throughput_are_due_at_once(database_url):
     with migrated_before(database_url, "0015_interval_of_the_throughput") as connection:
         connection.execute(
