@@ -127,6 +127,8 @@ def admit(
     `asked` is the endpoint and the workload of the record's hash; None for a hash not known here.
     """
     run = pushed.run
+    if pushed.way is Way.ASIDE and planned is not None and planned.region != pushed.region:
+        return _differs(pushed, "region", pushed.region, planned.region)
     if run is None or pushed.way not in (Way.RUN, Way.UNRUN):
         return pushed
     if run.simulated != simulated:
@@ -139,7 +141,7 @@ def admit(
     for name in ("region", "endpoint", "workload", "load"):
         told, is_planned = str(getattr(run, name)), str(getattr(planned, name))
         if told != is_planned:
-            return pushed.goes(Way.REFUSED, f'{name}: "{told}" is not the slot\'s ("{is_planned}")')
+            return _differs(pushed, name, told, is_planned)
     if run.declined is not None:
         return pushed  # it asked nothing, so it may not know what it would have asked
     if asked is None:
@@ -149,6 +151,10 @@ def admit(
             Way.REFUSED, "endpoint_hash: it is another endpoint's or another workload's"
         )
     return pushed
+
+
+def _differs(pushed: Pushed, name: str, told: str, planned: str) -> Pushed:
+    return pushed.goes(Way.REFUSED, f'{name}: "{told}" is not the slot\'s ("{planned}")')
 
 
 def _echo(value: object) -> str | None:

@@ -284,6 +284,16 @@ def test_a_record_not_known_here_yet_is_put_aside_raw(pool, changes, reason):
     assert rows(pool, "select * from run") == []
 
 
+def test_what_is_not_known_yet_is_refused_for_the_slot_of_another_region(pool):
+    slot = planned(pool, make_slot())
+
+    (result,) = push(pool, record_of(slot) | {"v": 2, "region": "mars"}, region="mars")
+
+    assert result.status == "refused"
+    assert result.reason == f'region: "mars" is not the slot\'s ("{slot.region}")'
+    assert rows(pool, "select * from aside") == []
+
+
 def test_a_region_puts_so_many_records_aside_and_the_others_stay_at_its_worker(pool, monkeypatch):
     monkeypatch.setattr(aside, "MOST_OF_A_REGION", 2)
     slot = planned(pool, make_slot())
